@@ -1,0 +1,29 @@
+import type { Migrations } from '@rest-services/database';
+import { sql, type Generated } from 'kysely';
+
+export interface ItemsDatabase {
+  item: {
+    id: Generated<number>;
+    title: string;
+    status: Generated<'Doing' | 'Finished'>;
+    created_at: Generated<Date>;
+    updated_at: Generated<Date>;
+  };
+}
+
+/** Append only: a migration that has been released is never edited. */
+export const migrations: Migrations = {
+  '0001_item': {
+    async up(db) {
+      await db.schema
+        .createTable('item')
+        .addColumn('id', 'bigint', (column) => column.primaryKey().generatedAlwaysAsIdentity())
+        .addColumn('title', 'varchar(150)', (column) => column.notNull())
+        .addColumn('status', 'text', (column) => column.notNull().defaultTo('Doing'))
+        .addColumn('created_at', 'timestamptz(3)', (column) => column.notNull().defaultTo(sql`now()`))
+        .addColumn('updated_at', 'timestamptz(3)', (column) => column.notNull().defaultTo(sql`now()`))
+        .addCheckConstraint('item_status', sql`status in ('Doing', 'Finished')`)
+        .execute();
+    },
+  },
+};

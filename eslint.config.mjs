@@ -1,0 +1,46 @@
+import nx from '@nx/eslint-plugin';
+import tseslint from 'typescript-eslint';
+
+const libs = (...names) => names.map((name) => `lib:${name}`);
+
+/** Who may import whom. Tests may use the local PostgreSQL as well, which nothing that runs in production may. */
+const boundaries = (...alsoAllowed) => [
+  'error',
+  {
+    depConstraints: [
+      {
+        sourceTag: 'app',
+        onlyDependOnLibsWithTags: [...libs('errors', 'pagination', 'database', 'service'), ...alsoAllowed],
+      },
+      { sourceTag: 'lib:errors', onlyDependOnLibsWithTags: [] },
+      { sourceTag: 'lib:pagination', onlyDependOnLibsWithTags: [] },
+      { sourceTag: 'lib:database', onlyDependOnLibsWithTags: [...libs('errors'), ...alsoAllowed] },
+      { sourceTag: 'lib:service', onlyDependOnLibsWithTags: [...libs('errors', 'database'), ...alsoAllowed] },
+      { sourceTag: 'lib:local-postgres', onlyDependOnLibsWithTags: [] },
+    ],
+  },
+];
+
+export default tseslint.config(
+  { ignores: ['**/dist', '**/node_modules', '**/test-results', '.nx', '.data'] },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true } },
+  },
+  { plugins: { '@nx': nx } },
+  {
+    files: ['**/*.ts'],
+    rules: {
+      '@nx/enforce-module-boundaries': boundaries(),
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/only-throw-error': ['error', { allowThrowingUnknown: true }],
+    },
+  },
+  {
+    files: ['**/{test,bench}/**/*.ts'],
+    rules: { '@nx/enforce-module-boundaries': boundaries('lib:local-postgres') },
+  },
+);

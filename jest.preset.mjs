@@ -1,0 +1,13 @@
+/** Native ES modules; only the types are taken out of TypeScript files. */
+export default {
+  testEnvironment: 'node',
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '\\.ts$': [
+      'babel-jest',
+      { babelrc: false, configFile: false, presets: [['@babel/preset-typescript', { onlyRemoveTypeImports: true }]] },
+    ],
+  },
+  maxWorkers: 2,
+};

@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { giveToServer, runProgram } from './binaries.ts';
+
+/** A running PostgreSQL server. */
+export interface Cluster {
+  /** Connection string of its `postgres` database, for a superuser. */
+  url: string;
+  /** Process id of the postmaster. */
+  pid: number;
+  /** Stops the server, unless another process is using it through `startCluster` too. */
+  stop(): Promise<void>;
+}
+
+export interface ClusterOptions {
+  /** `false` turns fsync off: faster, and a crash of the machine loses the data. */
+  durable: boolean;
+  /** TCP port; a free one when omitted. A server that runs already keeps its own. */
+  port?: number;
+}
+
+/** Everybody who uses a cluster holds this advisory lock in shared mode; who gets it exclusively is the last one. */
+const USERS_LOCK = 7_236_451;
+
+const START_LIMIT_MS = 60_000;
+
+/**
+ * Starts the server whose files are in `directory`, creating them if they are not there. A server that already runs
+ * there, because another process uses it or because its launcher was killed, is used instead; one that is still
+ * recovering or shutting down is waited for.
+ * @throws Error when there is no server that accepts connections within a minute
+ */
+export async function startCluster(directory: string, options: ClusterOptions): Promise<Cluster> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await giveToServer(directory);
+  await initialise(directory, options);
+  const password = (await readFile(join(directory, 'data', 'password'), 'utf8')).trim();
+  const deadline = Date.now() + START_LIMIT_MS;
+
+  for (;;) {
+    const { pid, port } = (await runningServer(directory)) ?? (await start(directory, options));
+    try {
+      const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+      const user = await connect(url);
+      return { url, pid, stop: () => leave(directory, user) };
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await sleep(100);
+    }
+  }
+}
+
+/** Files are made under another name first, so that a launcher killed in the middle leaves nothing half made. */
+async function initialise(directory: string, { durable }: ClusterOptions) {
+  const data = join(directory, 'data');
+  if (await exists(data)) return;
+  const draft = await mkdtemp(join(directory, 'initdb-'));
+  try {
+    await writeFile(join(draft, 'password'), `${randomBytes(18).toString('base64url')}\n`, { mode: 0o600 });
+    await Promise.all([draft, join(draft, 'password')].map(giveToServer));
+    await runProgram('initdb', draft, (path) => [
+      `--pgdata=${path}/data`,
+      `--pwfile=${path}/password`,
+      '--username=postgres',
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--no-instructions',
+      ...(durable ? [] : ['--no-sync']),
+    ]);
+    await rename(join(draft, 'password'), join(draft, 'data', 'password'));
+    await rename(join(draft, 'data'), data);
+  } catch (error) {
+    if (!(await exists(data))) throw error;
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+async function start(directory: string, { durable, port }: ClusterOptions) {
+  const settings = {
+    port: port ?? (await freePort()),
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+  };
+  const flags = Object.entries(settings).map(([name, value]) => `-c ${name}=${value || "''"}`);
+  const log = join(directory, 'log');
+  await rm(log, { force: true });
+  const failure = await runProgram('pg_ctl', directory, (path) => [
+    'start',
+    '--wait',
+    '--silent',
+    `--pgdata=${path}/data`,
+    `--log=${path}/log`,
+    `--options=${flags.join(' ')}`,
+  ]).catch((error: unknown) => error as Error);
+  // Another process may have started it in the same moment, in which case ours gave way.
+  const server = await runningServer(directory);
+  if (!server) throw new Error(`PostgreSQL does not start: ${await readFile(log, 'utf8')}`, { cause: failure });
+  return server;
+}
+
+/** The server that runs in `directory`, ready or not; `undefined` when none does. */
+async function runningServer(directory: string) {
+  try {
+    await runProgram('pg_ctl', directory, (path) => ['status', `--pgdata=${path}/data`]);
+    const lines = (await readFile(join(directory, 'data', 'postmaster.pid'), 'utf8')).split('\n');
+    return { pid: Number(lines[0]), port: Number(lines[3]) };
+  } catch {
+    return undefined;
+  }
+}
+
+async function connect(url: string) {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    application_name: 'local-postgres',
+  });
+  // The server may be stopped under us, by a test or by hand; leave() finds out.
+  client.on('error', () => undefined);
+  await client.connect();
+  await client.query('select pg_advisory_lock_shared($1)', [USERS_LOCK]);
+  return client;
+}
+
+async function leave(directory: string, user: pg.Client) {
+  const isLast = await user
+    .query('select pg_advisory_unlock_shared($1)', [USERS_LOCK])
+    .then(() => user.query<{ last: boolean }>('select pg_try_advisory_lock($1) as last', [USERS_LOCK]))
+    .then(({ rows }) => rows[0]?.last === true)
+    .catch(() => true);
+  await user.end().catch(() => undefined);
+  if (isLast && (await runningServer(directory))) {
+    await runProgram('pg_ctl', directory, (path) => [
+      'stop',
+      '--wait',
+      '--silent',
+      '--mode=fast',
+      `--pgdata=${path}/data`,
+    ]);
+  }
+}
+
+/** A TCP port of 127.0.0.1 that nothing listens on at this moment. */
+export async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

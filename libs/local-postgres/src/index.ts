@@ -1,0 +1,2 @@
+export { freePort, startCluster, type Cluster, type ClusterOptions } from './cluster.ts';
+export { createTestDatabase, ensureDatabase, type TestDatabase } from './databases.ts';

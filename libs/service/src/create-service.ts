@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import cors from '@fastify/cors';
+import helmet from '@fastify/helmet';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { handleErrors, type ErrorWords } from '@rest-services/errors';
+import Fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
+import { drainOnClose } from './drain.ts';
+import { acceptJson } from './json-body.ts';
+import { RequestLog } from './request-log.ts';
+import type { Settings } from './settings.ts';
+import { compileValidator } from './validation.ts';
+
+/** A path may hold an id of any length that a URL can have; Node refuses a longer URL with 431. */
+const MAX_PATH_PARAMETER = 16_384;
+
+const HEADERS_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** A request id that the caller chooses goes into every log line, so it must not be a novel. */
+const MAX_REQUEST_ID = 128;
+
+export interface ServiceOptions extends ErrorWords {
+  settings: Settings;
+}
+
+/** A Fastify app whose routes are typed by their schemas. */
+export type Service = ReturnType<typeof createService>;
+
+/** A Fastify app with what all services have in common, ready for the routes of one. */
+export function createService({ settings, ...words }: ServiceOptions) {
+  const app = Fastify({
+    logger: { level: settings.LOG_LEVEL },
+    logController: new RequestLog(),
+    genReqId: ({ headers }) => {
+      const given = headers['x-request-id'];
+      return typeof given === 'string' && given.length > 0 && given.length <= MAX_REQUEST_ID ? given : randomUUID();
+    },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PATH_PARAMETER },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
+    // What reaches a closing service on an open connection is still answered.
+    return503OnClosing: false,
+    frameworkErrors: answerFrameworkError,
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  app.setValidatorCompiler(compileValidator);
+  acceptJson(app);
+  handleErrors(app, words);
+  drainOnClose(app);
+
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    done();
+  });
+  // Answers are data: nothing in them may be run, framed or guessed to be a page. TLS, and with it HSTS, is the proxy's.
+  app.register(helmet, {
+    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    crossOriginResourcePolicy: { policy: 'cross-origin' },
+    strictTransportSecurity: false,
+  });
+  app.register(cors, { origin: allowedOrigins(settings), methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] });
+  return app;
+}
+
+/** Fastify has no route, and so no error handler, for a URL that it can't read. */
+function answerFrameworkError(error: FastifyError, _request: FastifyRequest, reply: FastifyReply) {
+  void reply.code(error.statusCode ?? 400).send({ message: error.message });
+}
+
+/** `CORS_ORIGIN`, where `:*` stands for any port; without it any origin in development and none in production. */
+function allowedOrigins({ CORS_ORIGIN, NODE_ENV }: Settings) {
+  if (CORS_ORIGIN === undefined) return NODE_ENV === 'production' ? false : '*';
+  if (CORS_ORIGIN === '*') return '*';
+  const origins = new Set(CORS_ORIGIN.split(',').map((origin) => origin.trim()));
+  return (origin: string | undefined, answer: (error: null, isAllowed: boolean) => void) =>
+    answer(null, origin !== undefined && (origins.has(origin) || origins.has(`${origin.replace(/:\d+$/, '')}:*`)));
+}

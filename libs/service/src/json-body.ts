@@ -1,0 +1,24 @@
+import { isUtf8 } from 'node:buffer';
+import { HttpError } from '@rest-services/errors';
+import type { FastifyInstance } from 'fastify';
+
+/**
+ * Accepts JSON in UTF-8 and nothing else. A request with no body is not looked at, whatever content type it names:
+ * some HTTP clients send one with every DELETE.
+ */
+export function acceptJson(app: FastifyInstance) {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { headers } = request.raw;
+    if (!headers['transfer-encoding'] && !Number(headers['content-length'] ?? 0)) delete headers['content-type'];
+    done();
+  });
+
+  // Prototype keys are properties like any other unknown one: ignored.
+  const parseJson = app.getDefaultJsonParser('remove', 'remove');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    if (body.length === 0) done(null, undefined);
+    else if (isUtf8(body)) void parseJson(request, body.toString(), done);
+    else done(new HttpError(400, 'Body is not valid UTF-8'));
+  });
+}

@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { migrate, openDatabase, type Migrations } from '@rest-services/database';
+import closeWithGrace from 'close-with-grace';
+import { sql, type Kysely } from 'kysely';
+import type { Service } from './create-service.ts';
+import { addProbes, type Lifecycle } from './probes.ts';
+import { loadSettings, type Settings } from './settings.ts';
+
+/** A database that is not up by then will not come: the orchestrator should see the process fail. */
+const DATABASE_START_LIMIT_MS = 60_000;
+const DATABASE_RETRY_MS = 500;
+
+/** A process that has not stopped this long after its signal is ended. */
+const STOP_LIMIT_MS = 10_000;
+
+export interface ServiceDefinition<Tables> {
+  defaultPort: number;
+  migrations: Migrations;
+  buildApp: (db: Kysely<Tables>, settings: Settings) => Service;
+}
+
+/**
+ * The life of a service process. `node main.js` waits for the database, migrates and serves until it is told to stop;
+ * `node main.js migrate` only migrates. Ends the process with exit code 1 and one line when it can't start.
+ */
+export async function runService<Tables>({ defaultPort, migrations, buildApp }: ServiceDefinition<Tables>) {
+  const settings = orExit(() => loadSettings(process.env, defaultPort));
+  const command = process.argv[2];
+  if (command !== undefined && command !== 'migrate') exit(`${command} is no command; the only one is migrate`);
+
+  const db = openDatabase<Tables>({
+    url: settings.DATABASE_URL,
+    poolMax: settings.DATABASE_POOL_MAX,
+    onConnectionError,
+  });
+  const app = buildApp(db, settings);
+  const lifecycle: Lifecycle = { isDraining: false };
+  addProbes(app, db, migrations, lifecycle);
+
+  closeWithGrace({ delay: STOP_LIMIT_MS, logger: false }, async ({ err, signal }) => {
+    if (err) app.log.fatal({ err }, 'ending after an unexpected error');
+    else app.log.info({ signal }, 'draining');
+    lifecycle.isDraining = true;
+    if (signal) await sleep(settings.SHUTDOWN_DELAY_MS);
+    await app.close();
+    await db.destroy();
+    app.log.info('stopped');
+  });
+
+  if (command === 'migrate' || settings.MIGRATE_ON_START) {
+    const url = settings.DATABASE_MIGRATION_URL ?? settings.DATABASE_URL;
+    try {
+      await databaseUp({ url, onConnectionError }, app);
+      await migrate({ url, onConnectionError }, migrations);
+    } catch (error) {
+      app.log.fatal({ err: error }, 'can not migrate the database');
+      process.exit(1);
+    }
+    app.log.info('database is up to date');
+    if (command === 'migrate') process.exit(0);
+  }
+
+  try {
+    await app.listen({ port: settings.PORT, host: settings.HOST });
+  } catch (error) {
+    exit(cannotListen(error as NodeJS.ErrnoException, settings));
+  }
+
+  function onConnectionError(error: Error) {
+    app.log.warn({ err: error }, 'database connection lost');
+  }
+}
+
+/** @throws the last error when the database has not come up within a minute */
+async function databaseUp(options: { url: string; onConnectionError: (error: Error) => void }, app: Service) {
+  const db = openDatabase({ ...options, poolMax: 1 });
+  const deadline = Date.now() + DATABASE_START_LIMIT_MS;
+  try {
+    for (;;) {
+      try {
+        await sql`select 1`.execute(db);
+        return;
+      } catch (error) {
+        if (Date.now() > deadline) throw error;
+        app.log.warn({ err: error }, 'database is not up yet');
+        await sleep(DATABASE_RETRY_MS);
+      }
+    }
+  } finally {
+    await db.destroy();
+  }
+}
+
+function cannotListen(error: NodeJS.ErrnoException, { HOST, PORT }: Settings) {
+  if (error.code === 'EADDRINUSE')
+    return `Port ${PORT} is taken on ${HOST}: another program listens there. Set PORT to a free one.`;
+  return `Can not listen on ${HOST}, port ${PORT}: ${error.message}`;
+}
+
+function orExit<Result>(action: () => Result): Result {
+  try {
+    return action();
+  } catch (error) {
+    return exit((error as Error).message);
+  }
+}
+
+function exit(line: string): never {
+  console.error(line);
+  process.exit(1);
+}

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { envSchema } from 'env-schema';
+import { Type, type Static, type TSchema } from 'typebox';
+
+// Each description completes the sentence "… must be".
+const EnvironmentVariables = Type.Object({
+  PORT: Type.Integer({ minimum: 0, maximum: 65_535, description: 'a TCP port, 0 to 65535 (0 takes a free one)' }),
+  HOST: Type.String({ minLength: 1, default: '0.0.0.0', description: 'an address or host name to listen on' }),
+  NODE_ENV: Type.Enum(['development', 'production', 'test'], {
+    type: 'string',
+    default: 'development',
+    description: 'development, production or test',
+  }),
+  DATABASE_URL: Type.String({
+    pattern: '^postgres(ql)?://',
+    description: 'set, to postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+  }),
+  DATABASE_MIGRATION_URL: Type.Optional(
+    Type.String({ pattern: '^postgres(ql)?://', description: 'postgres://USER:PASSWORD@HOST:PORT/DATABASE' }),
+  ),
+  DATABASE_POOL_MAX: Type.Integer({
+    minimum: 1,
+    maximum: 1_000,
+    default: 10,
+    description: 'a number of connections, 1 to 1000',
+  }),
+  MIGRATE_ON_START: Type.Boolean({ default: true, description: 'true or false' }),
+  CORS_ORIGIN: Type.Optional(
+    Type.String({
+      pattern: String.raw`^(\*|https?://[^\s/,*]+(:\*)?(,\s*https?://[^\s/,*]+(:\*)?)*)$`,
+      description: '* or a comma-separated list of origins such as https://example.org or http://localhost:*',
+    }),
+  ),
+  LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+    type: 'string',
+    default: 'info',
+    description: 'fatal, error, warn, info, debug, trace or silent',
+  }),
+  SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, maximum: 8_000, description: 'a time in milliseconds, 0 to 8000' }),
+});
+
+/** What operators set through the environment, checked; see the table in the README of each service. */
+export type Settings = Static<typeof EnvironmentVariables>;
+
+const secrets = ['DATABASE_URL', 'DATABASE_MIGRATION_URL'];
+
+/**
+ * Reads the settings out of `environment`. For a secret `X`, the file that `X_FILE` names is read where `X` is not set.
+ * @throws Error with one line that names the variable, what it was (a secret excepted) and what is allowed
+ */
+export function loadSettings(environment: NodeJS.ProcessEnv, defaultPort: number): Settings {
+  const given = { ...withoutEmpty(environment), ...secretsFromFiles(environment) };
+  const defaults = { PORT: defaultPort, SHUTDOWN_DELAY_MS: given.NODE_ENV === 'production' ? 1_000 : 0 };
+  try {
+    return envSchema<Settings>({ schema: EnvironmentVariables, data: { ...defaults, ...given }, env: false });
+  } catch (error) {
+    throw inOneLine(error as EnvironmentError, given);
+  }
+}
+
+interface EnvironmentError extends Error {
+  errors?: { instancePath: string; params: { missingProperty?: string } }[];
+}
+
+function inOneLine(error: EnvironmentError, given: NodeJS.ProcessEnv) {
+  const first = error.errors?.[0];
+  if (!first) return error;
+  const name = first.params.missingProperty ?? first.instancePath.slice(1);
+  const was = given[name] === undefined ? 'not set' : secrets.includes(name) ? 'not that' : JSON.stringify(given[name]);
+  const { description } = (EnvironmentVariables.properties as Record<string, TSchema & { description?: string }>)[
+    name
+  ]!;
+  return new Error(`${name} must be ${description}; it is ${was}`);
+}
+
+/** `PORT=` in an env file means that the port is not set. */
+function withoutEmpty(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+}
+
+function secretsFromFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const read = secrets.flatMap((name) => {
+    const file = environment[`${name}_FILE`];
+    if (!file || environment[name]) return [];
+    try {
+      return [[name, readFileSync(file, 'utf8').trim()]];
+    } catch (error) {
+      throw new Error(`${name}_FILE must name a readable file; it is ${JSON.stringify(file)}`, { cause: error });
+    }
+  });
+  return Object.fromEntries(read) as NodeJS.ProcessEnv;
+}
