@@ -10,4 +10,5 @@ export default {
     ],
   },
   maxWorkers: 2,
+  testTimeout: 60_000,
 };

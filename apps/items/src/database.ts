@@ -6,8 +6,8 @@ export interface ItemsDatabase {
     id: Generated<number>;
     title: string;
     status: Generated<'Doing' | 'Finished'>;
-    created_at: Generated<Date>;
-    updated_at: Generated<Date>;
+    created_at: Generated<string>;
+    updated_at: Generated<string>;
   };
 }
 

@@ -7,7 +7,7 @@ const Title = Type.String({
   ...absentIfBlank,
 });
 const Status = Type.Enum(['Doing', 'Finished'], { type: 'string', ...absentIfEmpty });
-const Timestamp = Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
+const Timestamp = Type.String({ format: 'date-time' });
 
 export const ItemId = Type.Object({ id: Type.Integer() });
 

@@ -1,9 +1,9 @@
 import { sql, type SelectQueryBuilder, type SqlBool } from 'kysely';
 
-const CHUNK_ROWS = 1_000;
+const CHUNK_ROWS = 250;
 
 /**
- * The rows of `query` in the order of their ids, from `offset`, at most `limit`, in chunks of at most 1,000.
+ * The rows of `query` in the order of their ids, from `offset`, at most `limit`, in chunks of at most 250.
  * At least one chunk comes, if only an empty one. No connection is held between chunks, so that slow readers can't use
  * up the pool; rows that others change meanwhile show their state at the time of their own chunk.
  */

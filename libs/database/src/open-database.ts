@@ -30,7 +30,9 @@ export function openDatabase<Tables>({
   // Ids and counts: exact up to 2^53, which no table here reaches.
   types.setTypeParser(pg.types.builtins.INT8, Number);
 
+  types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, isoTimestamp);
   const pool = new pg.Pool({
+    options: '-c TimeZone=UTC',
     connectionString: url,
     max: poolMax,
     keepAlive: true,
@@ -53,16 +55,25 @@ export function openDatabase<Tables>({
   });
 }
 
-/** A connection on which the server has not answered can't be used again: whatever it still sends would answer the wrong query. */
+/**
+ * A connection that the server has ended, or on which it has not answered, can't be used again: what it still sends
+ * would answer the wrong query.
+ */
 function discardIfBroken(client: pg.PoolClient): PostgresPoolClient {
   let broken = false;
   const query = (sql: string, parameters: readonly unknown[]) =>
     client.query(sql, [...parameters]).catch((error: unknown) => {
-      broken ||= !(error instanceof pg.DatabaseError);
+      broken ||= !(error instanceof pg.DatabaseError) || error.severity === 'FATAL';
       throw error;
     });
   return {
     query: query as unknown as PostgresPoolClient['query'],
     release: (discard) => client.release(discard || broken),
   };
+}
+
+/** PostgreSQL's `2026-11-20 18:30:00.5+00` as `2026-11-20T18:30:00.500Z`, without the detour through a Date, which takes longer than the rest of a row. */
+function isoTimestamp(text: string) {
+  if (!text.endsWith('+00')) return new Date(text).toISOString();
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(3, '0').slice(0, 3)}Z`;
 }

@@ -101,10 +101,13 @@ async function start(directory: string, { durable, port }: ClusterOptions) {
     `--pgdata=${path}/data`,
     `--log=${path}/log`,
     `--options=${flags.join(' ')}`,
-  ]).catch((error: unknown) => error as Error);
+  ]).catch((error: unknown) => error);
   // Another process may have started it in the same moment, in which case ours gave way.
   const server = await runningServer(directory);
-  if (!server) throw new Error(`PostgreSQL does not start: ${await readFile(log, 'utf8')}`, { cause: failure });
+  if (!server)
+    throw new Error(`PostgreSQL does not start: ${await readFile(log, 'utf8').catch(() => failure?.toString())}`, {
+      cause: failure,
+    });
   return server;
 }
 

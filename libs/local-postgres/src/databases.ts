@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
-const DUPLICATE_DATABASE = '42P04';
+/** Duplicate database; and the same, found out a moment later because two created it at once. */
+const ALREADY_THERE = ['42P04', '23505'];
 
 /**
  * Makes sure that the server has a database of this name.
@@ -12,7 +13,7 @@ export async function ensureDatabase(serverUrl: string, name: string): Promise<s
   try {
     await onServer(serverUrl, `create database ${pg.escapeIdentifier(name)}`);
   } catch (error) {
-    if ((error as pg.DatabaseError).code !== DUPLICATE_DATABASE) throw error;
+    if (!ALREADY_THERE.includes((error as pg.DatabaseError).code ?? '')) throw error;
   }
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;

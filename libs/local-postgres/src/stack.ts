@@ -47,7 +47,7 @@ async function runServices() {
       [
         `--import=${join(import.meta.dirname, 'end-with-launcher.ts')}`,
         ...(flags.watch ? ['--watch', '--watch-preserve-output'] : []),
-        join(workspace, 'apps', name, 'src', 'main.ts'),
+        join(workspace, 'apps', name, flags.watch ? 'src/main.ts' : 'dist/main.js'),
       ],
       // A group of its own: Ctrl-C reaches the launcher alone, which then stops the services before the database.
       { env, stdio: ['pipe', 'pipe', 'inherit'], detached: true },

@@ -46,7 +46,7 @@ export function createService({ settings, ...words }: ServiceOptions) {
   app.setValidatorCompiler(compileValidator);
   acceptJson(app);
   handleErrors(app, words);
-  drainOnClose(app);
+  drainOnClose(app, settings.SHUTDOWN_DELAY_MS);
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);

@@ -1,34 +1,44 @@
 import { once } from 'node:events';
-import { Server } from 'node:net';
+import { Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
 /** How long an idle connection is kept when the service closes: a request may be on its way. */
 const LINGER_MS = 500;
 
-/** What has not ended by then is cut, so that a process is gone 10 s after its signal, the longest delay included. */
-const CUT_AFTER_MS = 1_500;
+/** A process is to be gone 10 s after its signal, the delay before the close included. What has not ended by then is cut. */
+const CUT_AFTER_MS = 9_000;
 
 /**
  * Makes `app.close()` lose no request. The port is closed first. Requests that are under way or arrive on an open
- * connection are answered with `Connection: close`, idle connections are closed after a moment, and connections on which
- * nothing ends are cut.
+ * connection are answered with `Connection: close`; idle connections are closed after a moment.
+ * @param delayMs what has passed already when the close begins
  */
-export function drainOnClose(app: FastifyInstance) {
+export function drainOnClose(app: FastifyInstance, delayMs: number) {
   const { server } = app;
+  const open = new Set<Socket>();
+  server.on('connection', (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+
   app.addHook('preClose', async () => {
     if (!server.listening) return;
     const closed = once(server, 'close');
     // The close() of an HTTP server would cut idle connections at once, with whatever is on its way there.
     Server.prototype.close.call(server);
-    await Promise.race([closed, sleep(LINGER_MS, undefined, { ref: false })]);
+    const lingered = new AbortController();
+    await Promise.race([closed, sleep(LINGER_MS, undefined, { signal: lingered.signal }).catch(() => undefined)]);
+    lingered.abort();
 
-    // A connection that becomes idle later would otherwise be waited for until its keep-alive time is over.
-    const sweep = setInterval(() => server.closeIdleConnections(), 50);
-    const cut = setTimeout(() => server.closeAllConnections(), CUT_AFTER_MS);
-    void closed.then(() => {
-      clearInterval(sweep);
-      clearTimeout(cut);
-    });
+    // Connections that become idle later would be waited for until their keep-alive time is over.
+    const sweep = setInterval(() => {
+      server.closeIdleConnections();
+      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+    }, 50);
+    const cut = setTimeout(() => server.closeAllConnections(), CUT_AFTER_MS - delayMs);
+    if (open.size > 0) await closed;
+    clearInterval(sweep);
+    clearTimeout(cut);
   });
 }

@@ -10,7 +10,12 @@ export const absentIfBlank = { 'x-absent-if': 'blank' };
 export const absentIfEmpty = { 'x-absent-if': 'empty' };
 
 // Lengths are counted in code points: Ajv's `unicode` option, on by default.
-const ajv = new Ajv({ allowUnionTypes: true, keywords: ['x-absent-if'], formats: { 'date-time': true } });
+const ajv = new Ajv({
+  verbose: true,
+  allowUnionTypes: true,
+  keywords: ['x-absent-if'],
+  formats: { 'date-time': true },
+});
 
 /** Bodies hold typed JSON, which is checked and never converted; everything else is text, which is parsed. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =>
@@ -54,9 +59,11 @@ const unstorableText = 'must not contain NUL or unpaired surrogates';
 /** What PostgreSQL can't hold: NUL, and half a surrogate pair, which has no UTF-8 form. */
 const isStorable = (value: unknown) => typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed());
 
-function inWords({ keyword, instancePath, params }: ErrorObject) {
-  const allowed = params as { missingProperty: string; type: string; limit: number; allowedValues: string[] };
+function inWords({ keyword, instancePath, params, parentSchema }: ErrorObject) {
+  const allowed = params as { missingProperty: string; type: string; limit: number };
   const field = capitalised(keyword === 'required' ? allowed.missingProperty : instancePath.slice(1));
+  const { enum: values } = parentSchema as { enum?: string[] };
+  if (values) return `${field} must be ${values.join(' or ')}`;
   switch (keyword) {
     case 'required':
       return `${field} cannot be empty`;
@@ -64,8 +71,6 @@ function inWords({ keyword, instancePath, params }: ErrorObject) {
       return `${field} must be a ${allowed.type}`;
     case 'maxLength':
       return `${field} must be at most ${allowed.limit} characters`;
-    case 'enum':
-      return `${field} must be ${allowed.allowedValues.join(' or ')}`;
     default:
       return `${field} is not valid`;
   }

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { serve } from '@rest-services/service/testing';
+import { sql } from 'kysely';
+import { buildApp } from '../src/app.ts';
+import { migrations } from '../src/database.ts';
+
+const rows = 50_000;
+
+let service: Awaited<ReturnType<typeof startItems>>;
+// One connection: a reader that kept it would stop everybody else.
+const startItems = () => serve({ migrations, buildApp }, { DATABASE_POOL_MAX: '1' });
+
+beforeAll(async () => {
+  service = await startItems();
+  await sql`insert into item (title) select repeat('x', 150) from generate_series(1, ${rows})`.execute(service.db);
+});
+afterAll(() => service.stop());
+
+async function openList() {
+  const [response] = (await once(get(`${service.url}/v1/items?limit=${rows}`), 'response')) as [IncomingMessage];
+  return response;
+}
+
+const otherRequest = async () => (await service.request('GET', '/v1/items/1')).status;
+
+describe('A long list', () => {
+  test('is valid JSON with every row', async () => {
+    const items = JSON.parse(await text(await openList())) as { id: number }[];
+    expect(items.map(({ id }) => id)).toEqual(Array.from({ length: rows }, (_, index) => index + 1));
+  });
+
+  test('leaves the connection to others while its reader pauses, and goes on when the reader does', async () => {
+    const lists = await Promise.all([openList(), openList(), openList()]);
+    expect(await otherRequest()).toBe(200);
+    for (const list of lists) expect(JSON.parse(await text(list))).toHaveLength(rows);
+  });
+
+  test('gives the connection back when its reader goes away half-way', async () => {
+    for (let turn = 0; turn < 5; turn += 1) {
+      const list = await openList();
+      await once(list, 'readable');
+      list.destroy();
+      expect(await otherRequest()).toBe(200);
+    }
+    const { rows: active } = await sql`select from pg_stat_activity
+      where datname = current_database() and state <> 'idle' and pid <> pg_backend_pid()`.execute(service.db);
+    expect(active).toEqual([]);
+  });
+
+  test('ends as a broken answer, not as a short one, when the database fails in the middle', async () => {
+    const list = await openList();
+    await once(list, 'readable');
+    await sql`alter table item rename to gone`.execute(service.db);
+    const outcome = await text(list).catch((error: unknown) => (error as NodeJS.ErrnoException).code);
+    await sql`alter table gone rename to item`.execute(service.db);
+    expect(outcome).toBe('ECONNRESET');
+  });
+
+  test('is not read from the database for HEAD', async () => {
+    const { status, headers } = await service.request('HEAD', `/v1/items?limit=${rows}`);
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+  });
+});

@@ -1,0 +1,91 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { sql } from 'kysely';
+import { openDatabase } from '../src/index.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const open = (url = database.url) => openDatabase({ url, poolMax: 1, onConnectionError: () => undefined });
+
+describe('openDatabase', () => {
+  test('reads bigint as a number', async () => {
+    const db = open();
+    const { rows } = await sql`select 9007199254740991::bigint as largest, count(*) from (values (1), (2)) v`.execute(
+      db,
+    );
+    expect(rows).toEqual([{ largest: Number.MAX_SAFE_INTEGER, count: 2 }]);
+    await db.destroy();
+  });
+
+  test.each([
+    ['2026-11-20 18:30:00+00', '2026-11-20T18:30:00.000Z'],
+    ['2026-11-20 18:30:00.5+00', '2026-11-20T18:30:00.500Z'],
+    ['2026-11-20 18:30:00.123+00', '2026-11-20T18:30:00.123Z'],
+    ['2026-11-20 18:30:00.123999+00', '2026-11-20T18:30:00.123Z'],
+    ['2026-11-20 18:30:00+05:30', '2026-11-20T13:00:00.000Z'],
+  ])('reads the timestamp %s as %s', async (text, iso) => {
+    for (const zone of ['UTC', 'Asia/Tokyo']) {
+      const db = open();
+      await sql`select set_config('TimeZone', ${zone}, false)`.execute(db);
+      expect((await sql`select ${text}::timestamptz as at`.execute(db)).rows).toEqual([{ at: iso }]);
+      await db.destroy();
+    }
+  });
+
+  test('ends a statement that takes too long, and goes on with the next', async () => {
+    const db = open();
+    await expect(sql`select pg_sleep(60)`.execute(db)).rejects.toMatchObject({ code: '57014' });
+    expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
+    await db.destroy();
+  });
+
+  test('survives that its connection is killed, idle or in use', async () => {
+    const lost: Error[] = [];
+    const db = openDatabase({ url: database.url, poolMax: 1, onConnectionError: (error) => lost.push(error) });
+    await expect(sql`select pg_terminate_backend(pg_backend_pid())`.execute(db)).rejects.toThrow();
+    expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
+    await db.destroy();
+  });
+
+  test('gives up a connection on which the server is silent, and takes a new one when it answers again', async () => {
+    const { proxy, url } = await silenceableProxy();
+    const db = open(url);
+    await sql`select 1`.execute(db);
+    proxy.silence();
+    await expect(sql`select 2`.execute(db)).rejects.toThrow('timeout');
+    expect((await sql`select 3 as three`.execute(db)).rows).toEqual([{ three: 3 }]);
+    await db.destroy();
+    proxy.close();
+  });
+});
+
+/** Stands between a client and the server, and can stop passing anything on, as a network that drops packets does. */
+async function silenceableProxy() {
+  const target = new URL(database.url);
+  const sockets: Socket[] = [];
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    client.pipe(upstream).pipe(client);
+    client.on('error', () => upstream.destroy());
+    upstream.on('error', () => client.destroy());
+    sockets.push(client, upstream);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(database.url);
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const proxy = {
+    /** Of the connections that there are; new ones work. */
+    silence: () => sockets.forEach((socket) => socket.unpipe().pause()),
+    close: () => {
+      sockets.forEach((socket) => socket.destroy());
+      server.close();
+    },
+  };
+  return { proxy, url: url.href };
+}

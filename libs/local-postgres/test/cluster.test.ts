@@ -1,0 +1,120 @@
+import { fork } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { ensureDatabase, startCluster, type Cluster } from '../src/index.ts';
+
+let home: string;
+let directory: string;
+const started: Cluster[] = [];
+
+// Below a folder that only its owner may enter, as a clone in root's home is.
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'cluster-test-'));
+  directory = join(home, 'clone', '.data', 'postgres');
+  await mkdir(join(home, 'clone'));
+  expect((await stat(home)).mode & 0o777).toBe(0o700);
+});
+afterEach(async () => {
+  for (const cluster of started.splice(0)) await cluster.stop();
+  await rm(home, { recursive: true, force: true });
+});
+
+async function start() {
+  const cluster = await startCluster(directory, { durable: true });
+  started.push(cluster);
+  return cluster;
+}
+
+async function query(url: string, statement: string) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const isRunning = (url: string) =>
+  query(url, 'select').then(
+    () => true,
+    (error: unknown) => (error as NodeJS.ErrnoException).code !== 'ECONNREFUSED',
+  );
+
+describe('startCluster', () => {
+  test('starts a durable PostgreSQL whose data survive a restart', async () => {
+    const before = await start();
+    const settings = `select name, setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes')`;
+    expect(new Set((await query(before.url, settings)).map(({ setting }) => setting))).toEqual(new Set(['on']));
+    await query(before.url, 'create table t as select 7 as n');
+    await before.stop();
+    expect(await isRunning(before.url)).toBe(false);
+    expect(await query((await start()).url, 'select n from t')).toEqual([{ n: 7 }]);
+  });
+
+  test('is shared by those who start it at the same moment, and stops with the last of them', async () => {
+    const users = await Promise.all([start(), start(), start()]);
+    const [{ pid }] = users;
+    expect(users.map((user) => user.pid)).toEqual([pid, pid, pid]);
+    await users[0].stop();
+    await users[1].stop();
+    expect(await query(users[2].url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    await users[2].stop();
+    expect(await isRunning(users[0].url)).toBe(false);
+  });
+
+  test('uses a server that its launcher has left running, and stops it in the end', async () => {
+    const script = `
+      import { startCluster } from ${JSON.stringify(join(import.meta.dirname, '../src/index.ts'))};
+      const { pid } = await startCluster(${JSON.stringify(directory)}, { durable: true });
+      process.send(pid, () => process.kill(process.pid, 'SIGKILL'));`;
+    const launcher = fork('-', {
+      execArgv: ['--input-type=module', '--eval', script],
+      env: { PATH: process.env.PATH },
+    });
+    const pid = await new Promise<number>((resolve) =>
+      launcher.once('message', (message) => resolve(message as number)),
+    );
+
+    const cluster = await start();
+    expect(cluster.pid).toBe(pid);
+    await cluster.stop();
+    expect(await isRunning(cluster.url)).toBe(false);
+  });
+
+  test('waits for a server that is shutting down or recovering', async () => {
+    for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
+      const first = await start();
+      await query(first.url, 'create table if not exists t as select 1 as n');
+      process.kill(first.pid, signal);
+      const second = await start();
+      expect(await query(second.url, 'select n from t')).toEqual([{ n: 1 }]);
+      await second.stop();
+    }
+  });
+
+  test('is reached with a password, and only on this machine', async () => {
+    const { url } = await start();
+    const stranger = new URL(url);
+    stranger.password = 'guess';
+    await expect(query(stranger.href, 'select 1')).rejects.toMatchObject({ code: '28P01' });
+    expect(await query(url, 'show listen_addresses')).toEqual([{ listen_addresses: '127.0.0.1' }]);
+  });
+
+  test('leaves no half-made files behind', async () => {
+    await Promise.all([start(), start()]);
+    expect((await readdir(directory)).sort()).toEqual(['data', 'log']);
+  });
+});
+
+describe('ensureDatabase', () => {
+  test('creates a database once, whoever asks at the same moment', async () => {
+    const { url } = await start();
+    const urls = await Promise.all([1, 2, 3].map(() => ensureDatabase(url, 'items')));
+    expect(new Set(urls).size).toBe(1);
+    expect(await query(urls[0]!, 'select current_database() as name')).toEqual([{ name: 'items' }]);
+  });
+});

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+
+/** A line of a service's log. */
+export type LogLine = Record<string, unknown> & { msg: string };
+
+/** Runs a service as its own process, on a free port of 127.0.0.1 unless `environment` says otherwise. */
+export function startProcess(main: string, environment: NodeJS.ProcessEnv, ...args: string[]) {
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { PATH: process.env.PATH, NODE_ENV: 'test', HOST: '127.0.0.1', PORT: '0', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const log: LogLine[] = [];
+  const waiting = new Set<() => void>();
+  const wake = () => waiting.forEach((check) => check());
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    log.push(JSON.parse(line) as LogLine);
+    wake();
+  });
+  const errors = text(child.stderr);
+  const ended = once(child, 'close').then(async ([code]: (number | null)[]) => ({ code, errors: await errors }));
+  void ended.then(wake);
+
+  /** Waits for a log line. @throws Error when the process ends without it */
+  async function logged(message: RegExp): Promise<LogLine> {
+    return new Promise((resolve, reject) => {
+      const check = () => {
+        const line = log.find(({ msg }) => message.test(msg));
+        if (!line && child.exitCode === null) return;
+        waiting.delete(check);
+        if (line) resolve(line);
+        else reject(new Error(`ended without logging ${message}: ${JSON.stringify(log)}`));
+      };
+      waiting.add(check);
+      check();
+    });
+  }
+
+  return {
+    child,
+    log,
+    logged,
+    /** Settles when the process has ended, with its exit code (`null` after a signal) and what it wrote to stderr. */
+    ended,
+    /** Settles when the service listens, with its base URL. */
+    listening: async () => {
+      const { msg } = await logged(/^Server listening at/);
+      return msg.replace('Server listening at ', '');
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { Type } from 'typebox';
+import { createService, type Settings } from '../src/index.ts';
+import { serve } from './testing.ts';
+
+let service: Awaited<ReturnType<typeof start>>;
+const start = (environment: NodeJS.ProcessEnv = {}) => serve({ migrations: {}, buildApp }, environment);
+afterEach(() => service.stop());
+
+function buildApp(_db: unknown, settings: Settings) {
+  const app = createService({ settings, failure: 'Database error' });
+  app.get('/', () => ({ message: 'ok' }));
+  const body = Type.Object({ text: Type.String({ maxLength: 3 }), note: Type.Optional(Type.String()) });
+  app.post('/', { schema: { body } }, (request) => request.body);
+  return app;
+}
+
+async function allowedOrigin(origin: string) {
+  const { headers } = await service.request('GET', '/', undefined, { origin });
+  return headers.get('access-control-allow-origin');
+}
+
+describe('Cross-origin requests', () => {
+  test('are allowed from any origin in development', async () => {
+    service = await start({ NODE_ENV: 'development' });
+    expect(await allowedOrigin('https://example.org')).toBe('*');
+  });
+
+  test('are allowed from none in production', async () => {
+    service = await start({ NODE_ENV: 'production' });
+    expect(await allowedOrigin('https://example.org')).toBeNull();
+  });
+
+  test('are allowed from the origins that CORS_ORIGIN names, and no others', async () => {
+    service = await start({ NODE_ENV: 'production', CORS_ORIGIN: 'https://a.example, https://b.example:8443' });
+    expect(await allowedOrigin('https://a.example')).toBe('https://a.example');
+    expect(await allowedOrigin('https://b.example:8443')).toBe('https://b.example:8443');
+    for (const other of [
+      'https://b.example',
+      'http://a.example',
+      'https://a.example.evil',
+      'https://a.example:1',
+      'null',
+    ]) {
+      expect(await allowedOrigin(other)).toBeNull();
+    }
+  });
+
+  test('are allowed from every port of an origin that ends with :*', async () => {
+    service = await start({ CORS_ORIGIN: 'http://localhost:*' });
+    expect(await allowedOrigin('http://localhost:8081')).toBe('http://localhost:8081');
+    expect(await allowedOrigin('http://localhost')).toBe('http://localhost');
+    expect(await allowedOrigin('http://localhost.evil:8081')).toBeNull();
+  });
+
+  test('may use every method of the contracts, as a preflight answers', async () => {
+    service = await start({ CORS_ORIGIN: '*' });
+    const headers = {
+      origin: 'https://example.org',
+      'access-control-request-method': 'PUT',
+      'access-control-request-headers': 'content-type',
+    };
+    const preflight = await service.request('OPTIONS', '/', undefined, headers);
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST, PUT, DELETE');
+    expect(preflight.headers.get('access-control-allow-headers')).toBe('content-type');
+  });
+});
+
+describe('Every answer', () => {
+  test('carries a request id, the caller’s own if it sent one of reasonable length', async () => {
+    service = await start();
+    const idOf = async (id: string) =>
+      (await service.request('GET', '/', undefined, { 'x-request-id': id })).headers.get('x-request-id');
+    expect(await idOf('abc-1')).toBe('abc-1');
+    expect(await idOf('x'.repeat(129))).toMatch(/^[0-9a-f-]{36}$/);
+    expect((await service.request('GET', '/nowhere')).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test('forbids browsers to treat it as a page', async () => {
+    service = await start();
+    const { headers } = await service.request('GET', '/');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-security-policy')).toBe("default-src 'none';frame-ancestors 'none'");
+  });
+});
+
+describe('Bodies', () => {
+  test('lose what the schema does not name, and null counts as not sent', async () => {
+    service = await start();
+    expect((await service.request('POST', '/', { text: 'a', note: null, other: 1 })).body).toEqual({ text: 'a' });
+    expect(await service.request('POST', '/', { text: null })).toMatchObject({
+      status: 400,
+      body: { message: 'Text cannot be empty' },
+    });
+  });
+
+  test('are never converted to another type', async () => {
+    service = await start();
+    for (const text of [12, true, ['a'], { a: 1 }]) {
+      expect(await service.request('POST', '/', { text })).toMatchObject({
+        status: 400,
+        body: { message: 'Text must be a string' },
+      });
+    }
+  });
+});

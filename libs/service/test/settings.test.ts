@@ -1,0 +1,87 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { loadSettings } from '../src/settings.ts';
+
+const DATABASE_URL = 'postgres://items:pa55word@db:5432/items';
+const load = (environment: NodeJS.ProcessEnv) => loadSettings({ DATABASE_URL, ...environment }, 8080);
+
+describe('Settings', () => {
+  test('have the defaults of the table', () => {
+    expect(load({})).toEqual({
+      PORT: 8080,
+      HOST: '0.0.0.0',
+      NODE_ENV: 'development',
+      DATABASE_URL,
+      DATABASE_POOL_MAX: 10,
+      MIGRATE_ON_START: true,
+      LOG_LEVEL: 'info',
+      SHUTDOWN_DELAY_MS: 0,
+    });
+  });
+
+  test('wait 1000 ms before closing in production, and as long as SHUTDOWN_DELAY_MS says everywhere', () => {
+    expect(load({ NODE_ENV: 'production' }).SHUTDOWN_DELAY_MS).toBe(1_000);
+    expect(load({ NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '50' }).SHUTDOWN_DELAY_MS).toBe(50);
+  });
+
+  test('are read from text', () => {
+    const environment = {
+      PORT: '81',
+      DATABASE_POOL_MAX: '3',
+      MIGRATE_ON_START: 'false',
+      CORS_ORIGIN: '*',
+      HOST: '::1',
+    };
+    expect(load(environment)).toMatchObject({
+      PORT: 81,
+      DATABASE_POOL_MAX: 3,
+      MIGRATE_ON_START: false,
+      CORS_ORIGIN: '*',
+      HOST: '::1',
+    });
+  });
+
+  test('that are empty count as not set', () => {
+    expect(load({ PORT: '', CORS_ORIGIN: '' })).toMatchObject({ PORT: 8080 });
+  });
+
+  test.each([
+    ['PORT', 'abc'],
+    ['PORT', '-1'],
+    ['PORT', '65536'],
+    ['PORT', '80.5'],
+    ['NODE_ENV', 'prod'],
+    ['DATABASE_POOL_MAX', '0'],
+    ['MIGRATE_ON_START', 'yes'],
+    ['CORS_ORIGIN', 'example.org'],
+    ['CORS_ORIGIN', 'https://example.org/path'],
+    ['LOG_LEVEL', 'loud'],
+    ['SHUTDOWN_DELAY_MS', '60000'],
+  ])('refuse %s=%s in one line with the name, the value and what is allowed', (name, value) => {
+    expect(() => load({ [name]: value })).toThrow(new RegExp(`^${name} must be [^\\n]+; it is "${value}"$`));
+  });
+
+  test('refuse to do without DATABASE_URL', () => {
+    expect(() => loadSettings({}, 8080)).toThrow(/^DATABASE_URL must be set, to postgres:\/\/\S+; it is not set$/);
+  });
+
+  test('never show a wrong DATABASE_URL, which may hold a password', () => {
+    expect(() => load({ DATABASE_URL: 'mysql://root:pa55word@db' })).toThrow(/^(?!.*pa55word)DATABASE_URL must be/);
+  });
+
+  test('read a secret X from the file that X_FILE names, unless X is set', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'settings-'));
+    const file = join(folder, 'url');
+    await writeFile(file, 'postgres://from-file/items\n');
+    const environment = { DATABASE_URL_FILE: file, DATABASE_MIGRATION_URL_FILE: file };
+    expect(loadSettings(environment, 1)).toMatchObject({
+      DATABASE_URL: 'postgres://from-file/items',
+      DATABASE_MIGRATION_URL: 'postgres://from-file/items',
+    });
+    expect(load(environment).DATABASE_URL).toBe(DATABASE_URL);
+    await rm(folder, { recursive: true });
+    expect(() => loadSettings(environment, 1)).toThrow(/^DATABASE_URL_FILE must name a readable file; it is ".*url"$/);
+  });
+});
