@@ -22,7 +22,7 @@ const boundaries = (...alsoAllowed) => [
 ];
 
 export default tseslint.config(
-  { ignores: ['**/dist', '**/node_modules', '**/test-results', '.nx', '.data'] },
+  { ignores: ['**/dist', '**/node_modules', '.nx', '.data'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
