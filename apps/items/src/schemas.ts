@@ -1,28 +1,80 @@
-import { absentIfBlank, absentIfEmpty } from '@rest-services/service';
+import { PageQuery } from '@rest-services/pagination';
+import { absentIfBlank, absentIfEmpty, Message } from '@rest-services/service';
 import { Type } from 'typebox';
 
+const Id = Type.Integer({ description: 'Assigned by the service, increasing.', examples: [1] });
 const Title = Type.String({
   maxLength: 150,
-  description: 'Not blank; at most 150 characters (code points).',
+  description: 'Not blank; at most 150 characters (Unicode code points).',
+  examples: ['Buy milk'],
   ...absentIfBlank,
 });
-const Status = Type.Enum(['Doing', 'Finished'], { type: 'string', ...absentIfEmpty });
-const Timestamp = Type.String({ format: 'date-time' });
+const Timestamp = Type.String({
+  format: 'date-time',
+  description: 'ISO 8601, UTC, milliseconds.',
+  examples: ['2026-11-20T18:30:00.000Z'],
+});
 
-export const ItemId = Type.Object({ id: Type.Integer() });
-
-export const Item = Type.Object({
-  id: Type.Integer(),
-  title: Type.String(),
+const Item = Type.Object({
+  id: Id,
+  title: Type.String({ examples: ['Buy milk'] }),
   status: Type.Enum(['Doing', 'Finished'], { type: 'string' }),
   created_at: Timestamp,
   updated_at: Timestamp,
 });
-export const Items = Type.Array(Item);
+const ItemId = Type.Object({ id: Type.Integer({ description: 'Decimal digits.', examples: [1] }) });
+const tags = ['items'];
 
-export const CreateItem = Type.Object({ title: Title });
-export const UpdateItem = Type.Partial(Type.Object({ title: Title, status: Status }));
+export const createItem = {
+  operationId: 'createItem',
+  summary: 'Create an item in status Doing',
+  tags,
+  body: Type.Object({ title: Title }),
+  response: { 201: Type.Object({ id: Id }) },
+};
 
-export const Created = Type.Object({ id: Type.Integer() });
-export const Summary = Type.Object({ finished: Type.Integer(), total: Type.Integer() });
-export const Message = Type.Object({ message: Type.String() });
+export const listItems = {
+  operationId: 'listItems',
+  summary: 'A page of items in the order of their ids',
+  tags,
+  querystring: PageQuery,
+  response: { 200: Type.Array(Item) },
+};
+
+export const summariseItems = {
+  operationId: 'summariseItems',
+  summary: 'How many items there are and how many of them are finished',
+  tags,
+  response: { 200: Type.Object({ finished: Type.Integer(), total: Type.Integer() }) },
+};
+
+export const readItem = {
+  operationId: 'readItem',
+  summary: 'One item',
+  tags,
+  params: ItemId,
+  response: { 200: Item, 404: Message },
+};
+
+export const updateItem = {
+  operationId: 'updateItem',
+  summary: 'Change the title, the status or both',
+  description: 'What is null, empty or, for the title, blank counts as not sent.',
+  tags,
+  params: ItemId,
+  body: Type.Partial(
+    Type.Object({
+      title: Title,
+      status: Type.Enum(['Doing', 'Finished'], { type: 'string', ...absentIfEmpty }),
+    }),
+  ),
+  response: { 200: Message, 404: Message },
+};
+
+export const deleteItem = {
+  operationId: 'deleteItem',
+  summary: 'Remove an item for good',
+  tags,
+  params: ItemId,
+  response: { 200: Message, 404: Message },
+};

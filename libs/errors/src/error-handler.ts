@@ -4,6 +4,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 export interface ErrorWords {
   /** Message of a 500. */
   failure: string;
+  /** Whether a 500 carries `error` with a code, which is a SQLSTATE or the name of a system error. */
+  withCode: boolean;
+  /**
+   * Where the contract leaves broken storage constraints to a common handler: the message for each, by the name of the
+   * constraint. Without it, all of them are failures.
+   */
+  constraints?: Record<string, string>;
 }
 
 /** Makes every answer that is no success a JSON object with a `message`, unknown paths included. */
@@ -12,14 +19,38 @@ export function handleErrors(app: FastifyInstance, words: ErrorWords) {
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: 'Not found' }));
 }
 
+interface AnyError {
+  statusCode?: number;
+  message: string;
+  /** A SQLSTATE, where PostgreSQL refused the statement. */
+  code?: string;
+  constraint?: string;
+}
+
 /**
  * The caller learns what it did wrong, or that the service failed and under which code; the log gets the error itself.
- * The code is a SQLSTATE or a system error name: never SQL, values, host names or a stack trace.
+ * No answer holds SQL, values, host names or a stack trace.
  */
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, words: ErrorWords) {
-  const { statusCode = 500, message, code } = error as { statusCode?: number; message: string; code?: string };
+  const { statusCode = 500, message, code = 'UNKNOWN', constraint = '' } = error as AnyError;
   if (statusCode >= 400 && statusCode < 500) return reply.code(statusCode).send({ message });
 
+  const refusal = words.constraints && refusals[code];
+  if (refusal) {
+    request.log.info({ err: error }, 'refused by the database');
+    return reply.code(refusal.status).send({ message: words.constraints?.[constraint] ?? refusal.message });
+  }
   request.log.error({ err: error }, 'request failed');
-  return reply.code(500).send({ message: words.failure, error: { code: code ?? 'UNKNOWN' } });
+  return reply.code(500).send({ message: words.failure, ...(words.withCode ? { error: { code } } : {}) });
 }
+
+/** By SQLSTATE: what PostgreSQL refuses because of what was sent. */
+const refusals: Record<string, { status: number; message: string }> = {
+  '23505': { status: 409, message: 'Such a record exists already' },
+  '23502': { status: 400, message: 'A required value is missing' },
+  '23514': { status: 400, message: 'A value is not allowed' },
+  '22001': { status: 400, message: 'A text is too long' },
+  '22003': { status: 400, message: 'A number is out of range' },
+  '22021': { status: 400, message: 'A text contains what can not be stored' },
+  '22P02': { status: 400, message: 'A value has the wrong form' },
+};

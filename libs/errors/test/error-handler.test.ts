@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import Fastify from 'fastify';
-import { handleErrors, HttpError } from '../src/index.ts';
+import { handleErrors, HttpError, type ErrorWords } from '../src/index.ts';
 
-async function answerTo(error: unknown) {
+async function answerTo(error: unknown, words: Partial<ErrorWords> = {}) {
   const lines: string[] = [];
   const app = Fastify({ logger: { level: 'error', stream: { write: (line) => lines.push(line) } } });
-  handleErrors(app, { failure: 'Database error' });
+  handleErrors(app, { failure: 'Database error', withCode: true, ...words });
   app.get('/', () => Promise.reject(error as Error));
   const response = await app.inject('/');
   return { status: response.statusCode, body: response.json<unknown>(), log: lines.join('') };
@@ -31,6 +31,34 @@ describe('Errors', () => {
     expect(log).toContain('the stack');
     expect(log).toContain('reqId');
   });
+
+  test('carry no code where the contract does not say so', async () => {
+    const { body } = await answerTo(new Error('x'), { failure: 'Internal Server Error', withCode: false });
+    expect(body).toEqual({ message: 'Internal Server Error' });
+  });
+
+  test.each([
+    ['23505', 409],
+    ['23502', 400],
+    ['23514', 400],
+    ['22001', 400],
+    ['22003', 400],
+    ['22021', 400],
+    ['22P02', 400],
+    ['40001', 500],
+    ['08006', 500],
+  ])(
+    'of the database with SQLSTATE %s are answered %i where the contract leaves them to the handler',
+    async (code, status) => {
+      const error = Object.assign(new Error('insert into secret'), { code, constraint: 'name_unique' });
+      const { status: answered, body, log } = await answerTo(error, { constraints: { name_unique: 'Name is taken' } });
+      expect(answered).toBe(status);
+      expect(body).toMatchObject({ message: status === 500 ? 'Database error' : 'Name is taken' });
+      expect(JSON.stringify(body)).not.toContain('secret');
+      expect((await answerTo(error)).status).toBe(500);
+      expect(log === '').toBe(status !== 500);
+    },
+  );
 
   test('without a code of their own are answered with one all the same', async () => {
     expect((await answerTo(new TypeError('x is not a function'))).body).toMatchObject({ error: { code: 'UNKNOWN' } });

@@ -5,6 +5,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { handleErrors, type ErrorWords } from '@rest-services/errors';
 import Fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { drainOnClose } from './drain.ts';
+import { addDocument, type DocumentInfo } from './openapi.ts';
 import { acceptJson } from './json-body.ts';
 import { RequestLog } from './request-log.ts';
 import type { Settings } from './settings.ts';
@@ -19,15 +20,15 @@ const REQUEST_TIMEOUT_MS = 10_000;
 /** A request id that the caller chooses goes into every log line, so it must not be a novel. */
 const MAX_REQUEST_ID = 128;
 
-export interface ServiceOptions extends ErrorWords {
+export interface ServiceOptions extends ErrorWords, DocumentInfo {
   settings: Settings;
 }
 
 /** A Fastify app whose routes are typed by their schemas. */
-export type Service = ReturnType<typeof createService>;
+export type Service = Awaited<ReturnType<typeof createService>>;
 
 /** A Fastify app with what all services have in common, ready for the routes of one. */
-export function createService({ settings, ...words }: ServiceOptions) {
+export async function createService({ settings, title, description, ...words }: ServiceOptions) {
   const app = Fastify({
     logger: { level: settings.LOG_LEVEL },
     logController: new RequestLog(),
@@ -53,12 +54,13 @@ export function createService({ settings, ...words }: ServiceOptions) {
     done();
   });
   // Answers are data: nothing in them may be run, framed or guessed to be a page. TLS, and with it HSTS, is the proxy's.
-  app.register(helmet, {
+  await app.register(helmet, {
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
     crossOriginResourcePolicy: { policy: 'cross-origin' },
     strictTransportSecurity: false,
   });
-  app.register(cors, { origin: allowedOrigins(settings), methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] });
+  await app.register(cors, { origin: allowedOrigins(settings), methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] });
+  await addDocument(app, { title, description }, words);
   return app;
 }
 

@@ -1,3 +1,4 @@
+export { Message } from './openapi.ts';
 export { createService, type Service, type ServiceOptions } from './create-service.ts';
 export { runService, type ServiceDefinition } from './run-service.ts';
 export { sendRows } from './send-rows.ts';

@@ -14,9 +14,9 @@ export function addProbes<Tables>(
   migrations: Migrations,
   lifecycle: Lifecycle,
 ) {
-  app.get('/livez', () => ({ message: 'alive' }));
+  app.get('/livez', { schema: { hide: true } }, () => ({ message: 'alive' }));
 
-  app.get('/readyz', async (request, reply) => {
+  app.get('/readyz', { schema: { hide: true } }, async (request, reply) => {
     const obstacle = lifecycle.isDraining ? 'draining' : await databaseObstacle();
     return obstacle ? reply.code(503).send({ message: obstacle }) : { message: 'ready' };
 

@@ -17,7 +17,7 @@ const STOP_LIMIT_MS = 10_000;
 export interface ServiceDefinition<Tables> {
   defaultPort: number;
   migrations: Migrations;
-  buildApp: (db: Kysely<Tables>, settings: Settings) => Service;
+  buildApp: (db: Kysely<Tables>, settings: Settings) => Promise<Service>;
 }
 
 /**
@@ -29,7 +29,7 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
   const command = process.argv[2];
   if (command !== undefined && command !== 'migrate') exit(`${command} is no command; the only one is migrate`);
 
-  const { app, db, lifecycle, onConnectionError } = assembleService({ migrations, buildApp }, settings);
+  const { app, db, lifecycle, onConnectionError } = await assembleService({ migrations, buildApp }, settings);
 
   closeWithGrace({ delay: STOP_LIMIT_MS, logger: false }, async ({ err, signal }) => {
     if (err) app.log.fatal({ err }, 'ending after an unexpected error');
@@ -66,7 +66,7 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
 }
 
 /** The parts of a service, connected to each other and not started. */
-export function assembleService<Tables>(
+export async function assembleService<Tables>(
   { migrations, buildApp }: Omit<ServiceDefinition<Tables>, 'defaultPort'>,
   settings: Settings,
 ) {
@@ -75,7 +75,7 @@ export function assembleService<Tables>(
     poolMax: settings.DATABASE_POOL_MAX,
     onConnectionError,
   });
-  const app = buildApp(db, settings);
+  const app = await buildApp(db, settings);
   const lifecycle: Lifecycle = { isDraining: false };
   addProbes(app, db, migrations, lifecycle);
   return { app, db, lifecycle, onConnectionError };

@@ -7,8 +7,14 @@ let service: Awaited<ReturnType<typeof start>>;
 const start = (environment: NodeJS.ProcessEnv = {}) => serve({ migrations: {}, buildApp }, environment);
 afterEach(() => service.stop());
 
-function buildApp(_db: unknown, settings: Settings) {
-  const app = createService({ settings, failure: 'Database error' });
+async function buildApp(_db: unknown, settings: Settings) {
+  const app = await createService({
+    settings,
+    title: 'Test',
+    description: 'A service.',
+    failure: 'Database error',
+    withCode: true,
+  });
   app.get('/', () => ({ message: 'ok' }));
   const body = Type.Object({ text: Type.String({ maxLength: 3 }), note: Type.Optional(Type.String()) });
   app.post('/', { schema: { body } }, (request) => request.body);
