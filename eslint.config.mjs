@@ -17,12 +17,13 @@ const boundaries = (...alsoAllowed) => [
       { sourceTag: 'lib:database', onlyDependOnLibsWithTags: [...libs('errors'), ...alsoAllowed] },
       { sourceTag: 'lib:service', onlyDependOnLibsWithTags: [...libs('errors', 'database'), ...alsoAllowed] },
       { sourceTag: 'lib:local-postgres', onlyDependOnLibsWithTags: [] },
+      { sourceTag: 'lib:client', onlyDependOnLibsWithTags: [] },
     ],
   },
 ];
 
 export default tseslint.config(
-  { ignores: ['**/dist', '**/node_modules', '.nx', '.data'] },
+  { ignores: ['**/dist', '**/generated', '**/node_modules', '.nx', '.data'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
@@ -41,6 +42,6 @@ export default tseslint.config(
   },
   {
     files: ['**/{test,bench}/**/*.ts'],
-    rules: { '@nx/enforce-module-boundaries': boundaries('lib:local-postgres') },
+    rules: { '@nx/enforce-module-boundaries': boundaries(...libs('local-postgres', 'client')) },
   },
 );

@@ -64,8 +64,7 @@ describe('The project graph', () => {
         project,
         expect.arrayContaining(importedProjects(data.root, ['src', 'test', 'bench'])),
       ]);
-      if (!isLib(project))
-        expect(workspaceEdges(project)).toEqual(expect.arrayContaining(['database', 'errors', 'service']));
+      if (!isLib(project)) expect(workspaceEdges(project)).toEqual(expect.arrayContaining(['database', 'service']));
     }
   });
 
@@ -74,9 +73,9 @@ describe('The project graph', () => {
     expect(targets.filter((target) => !isLib(target))).toEqual([]);
   });
 
-  test('gives every project the targets lint, typecheck and test, and every app build and serve', () => {
+  test('gives every project the targets lint and typecheck, and every app test, build and serve', () => {
     for (const [project, { data }] of Object.entries(graph.nodes)) {
-      const targets = ['lint', 'typecheck', 'test', ...(isLib(project) ? [] : ['build', 'serve'])];
+      const targets = ['lint', 'typecheck', ...(isLib(project) ? [] : ['test', 'build', 'serve'])];
       expect([project, Object.keys(data.targets)]).toEqual([project, expect.arrayContaining(targets)]);
     }
   });

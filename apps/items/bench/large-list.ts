@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureDatabase, startCluster } from '@rest-services/local-postgres';
-import { startProcess } from '@rest-services/service/testing';
+import { startProcess } from '@rest-services/service/process';
 import pidusage from 'pidusage';
 import pg from 'pg';
 

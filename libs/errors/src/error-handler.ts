@@ -37,7 +37,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
 
   const refusal = words.constraints && refusals[code];
   if (refusal) {
-    request.log.info({ err: error }, 'refused by the database');
+    request.log.info({ code, constraint }, 'refused by the database');
     return reply.code(refusal.status).send({ message: words.constraints?.[constraint] ?? refusal.message });
   }
   request.log.error({ err: error }, 'request failed');

@@ -1,3 +1,4 @@
+// The local stack: `npm start` runs every service on one PostgreSQL, a database each; `npm start -- NAME …` runs some.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -6,15 +7,12 @@ import { parseArgs } from 'node:util';
 import pretty from 'pino-pretty';
 import { startCluster } from './cluster.ts';
 import { ensureDatabase } from './databases.ts';
-
-/** Every service with its port in the local stack and the path that shows something. */
-const services = [{ name: 'items', port: 8080, path: '/v1/items' }];
+import { services, type LocalService } from './services.ts';
 
 const workspace = join(import.meta.dirname, '..', '..', '..');
-const { values: flags } = parseArgs({ options: { watch: { type: 'boolean', default: false } } });
-
+const { watch, chosen } = readArguments();
 const children: ChildProcess[] = [];
-let stopping = false;
+let isStopping = false;
 
 // npm passes a Ctrl-C on that the terminal has sent to everybody already, so more than one signal is one wish.
 const stopSignal = new Promise<number>((resolve) => {
@@ -28,47 +26,74 @@ const server = process.env.DATABASE_URL
 try {
   process.exitCode = await Promise.race([stopSignal, runServices()]);
 } finally {
-  stopping = true;
+  isStopping = true;
   await Promise.all(children.map(stopChild));
   await server.stop();
 }
 process.exit();
 
+function readArguments() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { watch: { type: 'boolean', default: false } },
+  });
+  const unknown = positionals.filter((name) => !services.some((service) => service.name === name));
+  if (unknown.length > 0) {
+    console.error(
+      `There is no service ${unknown.join(', ')}; there are ${services.map(({ name }) => name).join(', ')}`,
+    );
+    process.exit(1);
+  }
+  const some = services.filter(({ name }) => positionals.includes(name));
+  return { watch: values.watch, chosen: some.length > 0 ? some : services };
+}
+
 /** @returns the exit code of the first service that ends by itself */
 async function runServices() {
   const log = pretty({ colorize: process.stdout.isTTY, ignore: 'pid,hostname', singleLine: true });
-  const running = [];
-  const lines = [];
-  for (const { name, port, path } of services) {
-    const databaseUrl = await ensureDatabase(server.url, name);
-    const env = { CORS_ORIGIN: 'http://localhost:*', PORT: `${port}`, ...process.env, DATABASE_URL: databaseUrl };
-    const child = spawn(
-      process.execPath,
-      [
-        `--import=${join(import.meta.dirname, 'end-with-launcher.ts')}`,
-        ...(flags.watch ? ['--watch', '--watch-preserve-output'] : []),
-        join(workspace, 'apps', name, flags.watch ? 'src/main.ts' : 'dist/main.js'),
-      ],
-      // A group of its own: Ctrl-C reaches the launcher alone, which then stops the services before the database.
-      { env, stdio: ['pipe', 'pipe', 'inherit'], detached: true },
-    );
-    child.stdout.pipe(log, { end: false });
-    children.push(child);
-    running.push(once(child, 'exit').then(([code]: (number | null)[]) => code ?? 1));
-    lines.push({ service: name, url: `http://localhost:${env.PORT}`, path, database: databaseUrl });
-  }
-  const ended = Promise.race(running);
-  await Promise.race([ended, Promise.all(lines.map(({ url }) => ready(`${url}/readyz`)))]);
+  const running = await Promise.all(chosen.map((service) => startService(service, log)));
+  const ended = Promise.race(running.map(({ exit }) => exit));
+  await Promise.race([ended, Promise.all(running.map(({ url }) => ready(`${url}/readyz`)))]);
   if (children.every((child) => child.exitCode === null)) {
-    for (const { service, url, path, database } of lines)
-      console.log(`${service}\n  API       ${url}${path}\n  database  ${database}`);
+    const table = running.map(({ name, url, path, database }) => [
+      name,
+      { API: url + path, docs: `${url}/docs`, database },
+    ]);
+    console.table(Object.fromEntries(table));
     console.log('Ctrl-C stops everything; the data stay.');
   }
   return ended;
 }
 
+async function startService({ name, port, sharedPort, path, environment }: LocalService, log: NodeJS.WritableStream) {
+  const database = await ensureDatabase(server.url, name);
+  const isAlone = chosen.length === 1;
+  const settings = {
+    CORS_ORIGIN: 'http://localhost:*',
+    PORT: `${port}`,
+    ...environment,
+    ...process.env,
+    ...(isAlone ? {} : { PORT: `${sharedPort}` }),
+    DATABASE_URL: database,
+  };
+  const child = spawn(
+    process.execPath,
+    [
+      `--import=${join(import.meta.dirname, 'end-with-launcher.ts')}`,
+      ...(watch ? ['--watch', '--watch-preserve-output'] : []),
+      join(workspace, 'apps', name, watch ? 'src/main.ts' : 'dist/main.js'),
+    ],
+    // A group of its own: Ctrl-C reaches the launcher alone, which then stops the services before the database.
+    { env: settings, stdio: ['pipe', 'pipe', 'inherit'], detached: true },
+  );
+  child.stdout.pipe(log, { end: false });
+  children.push(child);
+  const exit = once(child, 'exit').then(([code]: (number | null)[]) => code ?? 1);
+  return { name, path, database, url: `http://localhost:${settings.PORT}`, exit };
+}
+
 async function ready(url: string) {
-  while (!stopping) {
+  while (!isStopping) {
     const isReady = await fetch(url).then(
       (response) => response.ok,
       () => false,

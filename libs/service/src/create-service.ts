@@ -30,7 +30,8 @@ export type Service = Awaited<ReturnType<typeof createService>>;
 /** A Fastify app with what all services have in common, ready for the routes of one. */
 export async function createService({ settings, title, description, ...words }: ServiceOptions) {
   const app = Fastify({
-    logger: { level: settings.LOG_LEVEL },
+    // PostgreSQL's detail of an error quotes what was sent.
+    logger: { level: settings.LOG_LEVEL, redact: { paths: ['err.detail'], remove: true } },
     logController: new RequestLog(),
     genReqId: ({ headers }) => {
       const given = headers['x-request-id'];

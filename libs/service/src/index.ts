@@ -3,4 +3,4 @@ export { createService, type Service, type ServiceOptions } from './create-servi
 export { runService, type ServiceDefinition } from './run-service.ts';
 export { sendRows } from './send-rows.ts';
 export { loadSettings, type Settings } from './settings.ts';
-export { absentIfBlank, absentIfEmpty } from './validation.ts';
+export { absentIfBlank, absentIfEmpty, acceptsText, emptyMessage, IdAsText, rowId } from './validation.ts';

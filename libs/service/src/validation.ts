@@ -1,7 +1,7 @@
 import { HttpError } from '@rest-services/errors';
 import { Ajv, type ErrorObject } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
-import type { TObject, TSchema } from 'typebox';
+import { Type, type TObject, type TSchema } from 'typebox';
 
 /** Annotation for a body property: a string with nothing but white space in it counts as not sent. */
 export const absentIfBlank = { 'x-absent-if': 'blank' };
@@ -9,11 +9,28 @@ export const absentIfBlank = { 'x-absent-if': 'blank' };
 /** The same for the empty string alone. */
 export const absentIfEmpty = { 'x-absent-if': 'empty' };
 
+/** Annotation for an integer: decimal digits as text will do too, as URL-encoded bodies have them. */
+export const acceptsText = { 'x-accepts-text': true };
+
+/** Annotation for a text: the message when it is missing or blank, where the contract has one of its own. */
+export const emptyMessage = (message: string) => ({ 'x-empty-message': message });
+
+/** An id in a path that the handler gets as it was written, to repeat it to the caller; `rowId` makes a number of it. */
+export const IdAsText = Type.Unsafe<string>({
+  type: 'integer',
+  'x-as-text': true,
+  description: 'Decimal digits.',
+  examples: [1],
+});
+
+/** The number that decimal digits write, or the largest exact one, which no row has. */
+export const rowId = (digits: string) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
+
 // Lengths are counted in code points: Ajv's `unicode` option, on by default.
 const ajv = new Ajv({
   verbose: true,
   allowUnionTypes: true,
-  keywords: ['x-absent-if'],
+  keywords: ['x-absent-if', 'x-accepts-text', 'x-empty-message'],
   formats: { 'date-time': true },
 });
 
@@ -42,12 +59,17 @@ function present(schema: TObject, body: unknown): Record<string, unknown> | unde
   const sent = Object.entries(schema.properties as Record<string, BodyProperty>)
     .map(([name, property]) => [name, property, Object.hasOwn(given, name) ? given[name] : null] as const)
     .filter(([, property, value]) => value !== null && !isNothing(value, property['x-absent-if']));
-  return Object.fromEntries(sent.map(([name, , value]) => [name, value]));
+  return Object.fromEntries(
+    sent.map(([name, property, value]) => [name, property['x-accepts-text'] ? fromText(value) : value]),
+  );
 }
 
 interface BodyProperty extends TSchema {
   'x-absent-if'?: 'blank' | 'empty';
+  'x-accepts-text'?: boolean;
 }
+
+const fromText = (value: unknown) => (typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value);
 
 function isNothing(value: unknown, absentIf: BodyProperty['x-absent-if']) {
   if (typeof value !== 'string' || absentIf === undefined) return false;
@@ -62,11 +84,14 @@ const isStorable = (value: unknown) => typeof value !== 'string' || (!value.incl
 function inWords({ keyword, instancePath, params, parentSchema }: ErrorObject) {
   const allowed = params as { missingProperty: string; type: string; limit: number };
   const field = capitalised(keyword === 'required' ? allowed.missingProperty : instancePath.slice(1));
-  const { enum: values } = parentSchema as { enum?: string[] };
-  if (values) return `${field} must be ${values.join(' or ')}`;
+  const schema = parentSchema as FieldSchema;
+  if (schema.enum) return `${field} must be ${schema.enum.join(' or ')}`;
+  if (schema.type === 'integer') return `${field} must be ${integerIn(schema)}`;
   switch (keyword) {
     case 'required':
-      return `${field} cannot be empty`;
+      return schema.properties?.[allowed.missingProperty]?.['x-empty-message'] ?? `${field} cannot be empty`;
+    case 'pattern':
+      return schema['x-empty-message'] ?? `${field} cannot be empty`;
     case 'type':
       return `${field} must be a ${allowed.type}`;
     case 'maxLength':
@@ -76,7 +101,20 @@ function inWords({ keyword, instancePath, params, parentSchema }: ErrorObject) {
   }
 }
 
-const capitalised = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
+interface FieldSchema {
+  type?: string;
+  enum?: (string | number)[];
+  minimum?: number;
+  maximum?: number;
+  properties?: Record<string, FieldSchema>;
+  'x-empty-message'?: string;
+}
+
+const integerIn = ({ minimum, maximum }: FieldSchema) =>
+  minimum === undefined || maximum === undefined ? 'an integer' : `an integer from ${minimum} to ${maximum}`;
+
+/** `released_year` as `Released year`. */
+const capitalised = (name: string) => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
 
 /**
  * Path parameters and query strings. An integer is written in decimal digits and nothing else; one that JavaScript does
@@ -85,12 +123,13 @@ const capitalised = (name: string) => name.charAt(0).toUpperCase() + name.slice(
  */
 function textParser(schema: TObject) {
   const required = new Set<string>(schema.required);
-  const parameters = Object.entries(schema.properties) as [string, { type: string; minimum?: number }][];
+  const parameters = Object.entries(schema.properties) as [string, TextParameter][];
   return (texts: Record<string, string | string[] | undefined>) => {
     const value: Record<string, unknown> = {};
-    for (const [name, { type, minimum = 0 }] of parameters) {
+    for (const [name, { type, minimum = 0, 'x-as-text': asText }] of parameters) {
       const text = [texts[name]].flat()[0];
-      const parsed = type === 'integer' ? parseInteger(text, minimum) : text;
+      const integer = type === 'integer' ? parseInteger(text, minimum) : undefined;
+      const parsed = type === 'string' || (asText && integer !== undefined) ? text : integer;
       if (parsed !== undefined) value[name] = parsed;
       else if (required.has(name)) return { error: new HttpError(400, `Invalid ${name}`) };
       if (!isStorable(parsed)) return { error: new HttpError(400, `${capitalised(name)} ${unstorableText}`) };
@@ -99,7 +138,13 @@ function textParser(schema: TObject) {
   };
 }
 
+interface TextParameter {
+  type: string;
+  minimum?: number;
+  'x-as-text'?: boolean;
+}
+
 function parseInteger(text: string | undefined, minimum: number) {
   if (text === undefined || !/^\d+$/.test(text) || Number(text) < minimum) return undefined;
-  return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
+  return rowId(text);
 }

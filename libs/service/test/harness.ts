@@ -1,6 +1,7 @@
 import { type AddressInfo } from 'node:net';
 import { migrate } from '@rest-services/database';
 import { createTestDatabase } from '@rest-services/local-postgres';
+import { documentChecker, type OpenApiDocument } from './document.ts';
 import { assembleService, type ServiceDefinition } from '../src/run-service.ts';
 import { loadSettings } from '../src/settings.ts';
 
@@ -26,15 +27,23 @@ export async function serve<Tables>(
   await app.listen({ port: 0, host: '127.0.0.1' });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 
+  const check = documentChecker(app.swagger() as unknown as OpenApiDocument);
+
   return {
     url,
     app,
     db,
     lifecycle,
 
-    /** Sends `body` as JSON, or as it is when it is a string. */
-    request: (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-      request(url, method, path, body, headers),
+    /**
+     * Sends `body` as JSON, or as it is when it is a string.
+     * @throws Error when the answer is another than the service's OpenAPI document has
+     */
+    async request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+      const answer = await request(url, method, path, body, headers);
+      check(method, path, answer.status, answer.body);
+      return answer;
+    },
 
     async stop() {
       await app.close();

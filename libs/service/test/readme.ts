@@ -38,7 +38,10 @@ function parseExample(line: string, answer: string): Example {
     line,
     method: values.request ?? 'GET',
     path: positionals[0]!.replace(/^localhost:\d+/, ''),
-    headers: Object.fromEntries((values.header ?? []).map((header) => header.split(': ') as [string, string])),
+    headers: {
+      ...(values.data === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+      ...Object.fromEntries((values.header ?? []).map((header) => header.split(': ') as [string, string])),
+    },
     body: values.data,
     status: Number(status),
     pattern: new RegExp(`^${escaped}$`),

@@ -1,0 +1,5 @@
+import { runService } from '@rest-services/service';
+import { buildApp } from './app.ts';
+import { migrations } from './database.ts';
+
+await runService({ defaultPort: 3000, migrations, buildApp });

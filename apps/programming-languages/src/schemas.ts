@@ -1,0 +1,87 @@
+import { PageQuery } from '@rest-services/pagination';
+import { absentIfBlank, absentIfEmpty, acceptsText, Message } from '@rest-services/service';
+import { Type } from 'typebox';
+
+const stored = { minimum: -2_147_483_648, maximum: 2_147_483_647 };
+const Rank = Type.Optional(
+  Type.Integer({ ...stored, description: 'Missing or empty: null.', examples: [1], ...acceptsText, ...absentIfEmpty }),
+);
+
+const Language = Type.Object({
+  name: Type.String({
+    maxLength: 255,
+    description: 'Unique; not blank; at most 255 characters (Unicode code points).',
+    examples: ['TypeScript'],
+    ...absentIfBlank,
+  }),
+  released_year: Type.Integer({ ...stored, examples: [2012], ...acceptsText, ...absentIfEmpty }),
+  githut_rank: Rank,
+  pypl_rank: Rank,
+  tiobe_rank: Rank,
+});
+
+const StoredRank = Type.Unsafe<number | null>({ type: ['integer', 'null'], examples: [1] });
+const Timestamp = Type.String({
+  format: 'date-time',
+  description: 'ISO 8601, UTC, milliseconds.',
+  examples: ['2026-11-20T18:30:00.000Z'],
+});
+const StoredLanguage = Type.Object({
+  id: Type.Integer({ description: 'Assigned by the service, increasing.', examples: [1] }),
+  name: Type.String({ examples: ['TypeScript'] }),
+  released_year: Type.Integer({ examples: [2012] }),
+  githut_rank: StoredRank,
+  pypl_rank: StoredRank,
+  tiobe_rank: StoredRank,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+
+// Whatever is no id names no record, which this contract answers with 200.
+const LanguageId = Type.Object({ id: Type.Optional(Type.Integer({ description: 'Decimal digits.', examples: [1] })) });
+const Conflict = Type.Object({ message: Type.String() }, { description: 'Another programming language has the name.' });
+const tags = ['programming languages'];
+
+export const checkService = {
+  operationId: 'checkService',
+  summary: 'Says ok',
+  tags,
+  response: { 200: Message },
+};
+
+export const listLanguages = {
+  operationId: 'listProgrammingLanguages',
+  summary: 'A page of 10 programming languages in the order of their ids',
+  tags,
+  querystring: Type.Pick(PageQuery, ['page']),
+  response: { 200: Type.Object({ data: Type.Array(StoredLanguage), meta: Type.Object({ page: Type.Integer() }) }) },
+};
+
+export const createLanguage = {
+  operationId: 'createProgrammingLanguage',
+  summary: 'Create a programming language',
+  tags,
+  consumes: ['application/json', 'application/x-www-form-urlencoded'],
+  body: Language,
+  response: { 200: Message, 409: Conflict },
+};
+
+export const updateLanguage = {
+  operationId: 'updateProgrammingLanguage',
+  summary: 'Replace the five fields of a programming language',
+  description: 'A rank that is not sent becomes null. The message tells whether there was such a record.',
+  tags,
+  consumes: ['application/json', 'application/x-www-form-urlencoded'],
+  params: LanguageId,
+  body: Language,
+  response: { 200: Message, 409: Conflict },
+};
+
+export const deleteLanguage = {
+  operationId: 'deleteProgrammingLanguage',
+  summary: 'Remove a programming language for good',
+  description: 'The message tells whether there was such a record.',
+  tags,
+  params: LanguageId,
+  response: { 200: Message },
+};

@@ -1,0 +1,52 @@
+import { inChunks } from '@rest-services/database';
+import { HttpError } from '@rest-services/errors';
+import { createService, sendRows, type Settings } from '@rest-services/service';
+import type { Kysely } from 'kysely';
+import type { TodosDatabase } from './database.ts';
+import * as schemas from './schemas.ts';
+import { serveClient } from './spa.ts';
+
+/** The todos service: every route of the contract, without the process around it. */
+export async function buildApp(db: Kysely<TodosDatabase>, settings: Settings) {
+  const app = await createService({
+    settings,
+    title: 'Todos',
+    description: 'Todos with a description and a completed flag.',
+    failure: 'Internal Server Error',
+    withCode: true,
+  });
+  const todos = db.selectFrom('todo').selectAll();
+
+  app.get('/api/todos', { schema: schemas.listTodos }, (_request, reply) =>
+    sendRows(reply, inChunks(todos, { offset: 0, limit: Number.MAX_SAFE_INTEGER })),
+  );
+
+  app.get('/api/todos/:id', { schema: schemas.readTodo }, async ({ params }) => {
+    const id = parseInt(params.id, 10);
+    if (Number.isNaN(id)) throw new HttpError(400, 'Invalid id');
+    return (Number.isSafeInteger(id) && (await todos.where('id', '=', id).executeTakeFirst())) || notFound();
+  });
+
+  app.post('/api/todos', { schema: schemas.createTodo }, async ({ body: { description } }) => {
+    const { id } = await db.insertInto('todo').values({ description }).returning('id').executeTakeFirstOrThrow();
+    return { message: 'Todo created', id };
+  });
+
+  app.put('/api/todos', { schema: schemas.updateTodo }, async ({ body: { id, description, isCompleted } }) => {
+    if (!Number.isSafeInteger(id)) notFound();
+    const updated = await db
+      .updateTable('todo')
+      .set({ description, isCompleted })
+      .where('id', '=', id)
+      .returning('id')
+      .executeTakeFirst();
+    return updated ? { message: 'Update created', id: updated.id } : notFound();
+  });
+
+  if (settings.NODE_ENV === 'production') await serveClient(app);
+  return app;
+}
+
+function notFound(): never {
+  throw new HttpError(404, 'Todo not found');
+}

@@ -1,0 +1,25 @@
+import type { Migrations } from '@rest-services/database';
+import { sql, type Generated } from 'kysely';
+
+export interface TodosDatabase {
+  todo: {
+    id: Generated<number>;
+    description: string;
+    isCompleted: Generated<0 | 1>;
+  };
+}
+
+/** Append only: a migration that has been released is never edited. */
+export const migrations: Migrations = {
+  '0001_todo': {
+    async up(db) {
+      await db.schema
+        .createTable('todo')
+        .addColumn('id', 'bigint', (column) => column.primaryKey().generatedAlwaysAsIdentity())
+        .addColumn('description', 'varchar(255)', (column) => column.notNull())
+        .addColumn('isCompleted', 'smallint', (column) => column.notNull().defaultTo(0))
+        .addCheckConstraint('todo_is_completed', sql`"isCompleted" in (0, 1)`)
+        .execute();
+    },
+  },
+};

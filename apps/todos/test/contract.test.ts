@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { serve } from '@rest-services/service/testing';
+import { sql } from 'kysely';
+import { buildApp } from '../src/app.ts';
+import { migrations } from '../src/database.ts';
+
+let service: Awaited<ReturnType<typeof startTodos>>;
+const startTodos = (environment: NodeJS.ProcessEnv = {}) => serve({ migrations, buildApp }, environment);
+
+beforeAll(async () => {
+  service = await startTodos();
+});
+afterAll(() => service.stop());
+beforeEach(() => service.db.deleteFrom('todo').execute());
+
+const send = (...args: Parameters<typeof service.request>) => service.request(...args);
+const answer = (status: number, body: unknown) => expect.objectContaining({ status, body });
+const missingId = 2 ** 40;
+
+async function create(description = 'Buy milk') {
+  const { body } = await send('POST', '/api/todos', { description });
+  return (body as { id: number }).id;
+}
+
+const list = async () => (await send('GET', '/api/todos')).body;
+
+describe('POST /api/todos', () => {
+  test('answers 200 with the message Todo created and the new id', async () => {
+    expect(await send('POST', '/api/todos', { description: 'Buy milk' })).toEqual(
+      answer(200, { message: 'Todo created', id: expect.any(Number) }),
+    );
+  });
+
+  test('stores a todo that is not completed, whatever the body says', async () => {
+    const { body } = await send('POST', '/api/todos', { description: 'a', isCompleted: 1, id: 77 });
+    const { id } = body as { id: number };
+    expect(id).not.toBe(77);
+    expect(await list()).toEqual([{ id, description: 'a', isCompleted: 0 }]);
+  });
+
+  test.each([
+    ['a missing description', {}],
+    ['a null description', { description: null }],
+    ['an empty description', { description: '' }],
+    ['a blank description', { description: ' \n\t' }],
+  ])('answers 400 Description cannot be empty to %s', async (_, body) => {
+    expect(await send('POST', '/api/todos', body)).toEqual(answer(400, { message: 'Description cannot be empty' }));
+    expect(await list()).toEqual([]);
+  });
+
+  test('answers 400 to a missing body as to an empty object', async () => {
+    expect(await send('POST', '/api/todos')).toEqual(answer(400, { message: 'Description cannot be empty' }));
+  });
+
+  test('stores 255 code points and answers 400 to 256', async () => {
+    expect((await send('POST', '/api/todos', { description: '😀'.repeat(255) })).status).toBe(200);
+    expect(await send('POST', '/api/todos', { description: '😀'.repeat(256) })).toEqual(
+      answer(400, { message: 'Description must be at most 255 characters' }),
+    );
+  });
+
+  test.each([12, true, ['a'], { a: 1 }])(
+    'answers 400 to the description %j, which is not a string',
+    async (description) => {
+      expect(await send('POST', '/api/todos', { description })).toEqual(
+        answer(400, { message: 'Description must be a string' }),
+      );
+    },
+  );
+
+  test('stores a description as it was sent, not trimmed', async () => {
+    const description = '  <img src=x onerror=alert(1)> \' " \\ $1 ';
+    const id = await create(description);
+    expect((await send('GET', `/api/todos/${id}`)).body).toEqual({ id, description, isCompleted: 0 });
+  });
+
+  test.each(['\\u0000', '\\ud800'])('answers 400 to %s, which can not be stored', async (text) => {
+    expect((await send('POST', '/api/todos', `{"description":"a${text}"}`)).status).toBe(400);
+    expect(await list()).toEqual([]);
+  });
+});
+
+describe('GET /api/todos', () => {
+  test('answers 200 with all todos as an array, by id', async () => {
+    expect(await send('GET', '/api/todos')).toEqual(answer(200, []));
+    const ids = [await create('a'), await create('b'), await create('c')];
+    await send('PUT', '/api/todos', { id: ids[0], description: 'z', isCompleted: 1 });
+    expect(await list()).toEqual([
+      { id: ids[0], description: 'z', isCompleted: 1 },
+      { id: ids[1], description: 'b', isCompleted: 0 },
+      { id: ids[2], description: 'c', isCompleted: 0 },
+    ]);
+  });
+
+  test('answers all of 1,234', async () => {
+    await sql`insert into todo (description) select 'todo ' || n from generate_series(1, 1234) n`.execute(service.db);
+    expect(await list()).toHaveLength(1_234);
+  });
+});
+
+describe('GET /api/todos/:id', () => {
+  test('answers 200 with the todo', async () => {
+    const id = await create();
+    expect(await send('GET', `/api/todos/${id}`)).toEqual(answer(200, { id, description: 'Buy milk', isCompleted: 0 }));
+  });
+
+  test('reads the segment as parseInt(segment, 10) does', async () => {
+    const id = await create();
+    for (const segment of [`${id}abc`, `${id}.9`, `%20${id}`, `+${id}`, `0${id}`, `${id}e3`]) {
+      expect((await send('GET', `/api/todos/${segment}`)).body).toMatchObject({ id });
+    }
+  });
+
+  test.each(['abc', '-', '%20', 'NaN', '%F0%9F%98%80', 'x1'])('answers 400 Invalid id to %s', async (segment) => {
+    expect(await send('GET', `/api/todos/${segment}`)).toEqual(answer(400, { message: 'Invalid id' }));
+  });
+
+  test.each(['0', '-1', '0x10', `${missingId}`, `1${'0'.repeat(30)}`, '9'.repeat(400), `-${'9'.repeat(400)}`])(
+    'answers 404 Todo not found to %s',
+    async (segment) => {
+      expect(await send('GET', `/api/todos/${segment}`)).toEqual(answer(404, { message: 'Todo not found' }));
+    },
+  );
+});
+
+describe('PUT /api/todos', () => {
+  test('replaces description and isCompleted and answers 200 Update created with the id', async () => {
+    const id = await create();
+    for (const isCompleted of [1, 0, 0, 1]) {
+      expect(await send('PUT', '/api/todos', { id, description: `now ${isCompleted}`, isCompleted })).toEqual(
+        answer(200, { message: 'Update created', id }),
+      );
+      expect(await list()).toEqual([{ id, description: `now ${isCompleted}`, isCompleted }]);
+    }
+  });
+
+  test('changes no other todo', async () => {
+    const [id, other] = [await create('a'), await create('b')];
+    await send('PUT', '/api/todos', { id, description: 'c', isCompleted: 1 });
+    expect((await send('GET', `/api/todos/${other}`)).body).toEqual({ id: other, description: 'b', isCompleted: 0 });
+  });
+
+  test.each([
+    ['isCompleted 2', { isCompleted: 2 }, 'IsCompleted must be 0 or 1'],
+    ['isCompleted true', { isCompleted: true }, 'IsCompleted must be 0 or 1'],
+    ['isCompleted "1"', { isCompleted: '1' }, 'IsCompleted must be 0 or 1'],
+    ['isCompleted 0.5', { isCompleted: 0.5 }, 'IsCompleted must be 0 or 1'],
+    ['no isCompleted', { isCompleted: undefined }, 'IsCompleted cannot be empty'],
+    ['isCompleted null', { isCompleted: null }, 'IsCompleted cannot be empty'],
+    ['no description', { description: undefined }, 'Description cannot be empty'],
+    ['a blank description', { description: ' ' }, 'Description cannot be empty'],
+    ['256 characters', { description: 'x'.repeat(256) }, 'Description must be at most 255 characters'],
+    ['no id', { id: undefined }, 'Id cannot be empty'],
+    ['an id as text', { id: '1' }, 'Id must be an integer'],
+    ['an id with a fraction', { id: 1.5 }, 'Id must be an integer'],
+  ])('answers 400 to %s and changes nothing', async (_, change, message) => {
+    const id = await create();
+    const before = await list();
+    expect(await send('PUT', '/api/todos', { id, description: 'x', isCompleted: 1, ...change })).toEqual(
+      answer(400, { message }),
+    );
+    expect(await list()).toEqual(before);
+  });
+
+  test.each([0, -1, missingId, 1e30, -1e300])('answers 404 Todo not found to the id %d', async (id) => {
+    expect(await send('PUT', '/api/todos', { id, description: 'x', isCompleted: 1 })).toEqual(
+      answer(404, { message: 'Todo not found' }),
+    );
+  });
+});
+
+describe('The service', () => {
+  test('answers 500 Internal Server Error with an error object when the storage fails', async () => {
+    await sql`alter table todo rename to gone`.execute(service.db);
+    const responses = [
+      await send('GET', '/api/todos'),
+      await send('GET', '/api/todos/1'),
+      await send('POST', '/api/todos', { description: 'x' }),
+      await send('PUT', '/api/todos', { id: 1, description: 'x', isCompleted: 1 }),
+    ];
+    await sql`alter table gone rename to todo`.execute(service.db);
+    for (const response of responses) {
+      expect(response).toEqual(answer(500, { message: 'Internal Server Error', error: { code: '42P01' } }));
+    }
+  });
+
+  test('allows any origin in development mode', async () => {
+    const { headers } = await send('GET', '/api/todos', undefined, { origin: 'http://localhost:5173' });
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  test('serves no pages in development mode', async () => {
+    expect(await send('GET', '/todos')).toEqual(answer(404, { message: 'Not found' }));
+  });
+
+  test('answers the paths of the contract with a trailing slash, and to HEAD', async () => {
+    const id = await create();
+    expect((await send('GET', '/api/todos/')).status).toBe(200);
+    expect((await send('GET', `/api/todos/${id}/`)).status).toBe(200);
+    expect((await send('HEAD', '/api/todos')).status).toBe(200);
+  });
+});

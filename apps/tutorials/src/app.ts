@@ -1,0 +1,80 @@
+import { inChunks } from '@rest-services/database';
+import { HttpError } from '@rest-services/errors';
+import { createService, rowId, sendRows, type Settings } from '@rest-services/service';
+import { sql, type Kysely } from 'kysely';
+import type { TutorialsDatabase } from './database.ts';
+import * as schemas from './schemas.ts';
+
+const everything = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
+
+/** The tutorials service: every route of the contract, without the process around it. */
+export async function buildApp(db: Kysely<TutorialsDatabase>, settings: Settings) {
+  const app = await createService({
+    settings,
+    title: 'Tutorials',
+    description: 'Tutorials with a title, a description and a published flag.',
+    failure: 'Internal Server Error',
+    withCode: false,
+    constraints: {},
+  });
+  const tutorials = db.selectFrom('tutorial').selectAll();
+
+  app.get('/api/tutorials', { schema: schemas.listTutorials }, ({ query: { title } }, reply) =>
+    sendRows(reply, inChunks(title ? tutorials.where('title', 'ilike', containing(title)) : tutorials, everything)),
+  );
+
+  app.get('/api/tutorials/published', { schema: schemas.listPublishedTutorials }, (_request, reply) =>
+    sendRows(reply, inChunks(tutorials.where('published', '=', true), everything)),
+  );
+
+  app.post('/api/tutorials', { schema: schemas.createTutorial }, async ({ body }, reply) =>
+    reply.code(201).send(await db.insertInto('tutorial').values(body).returningAll().executeTakeFirstOrThrow()),
+  );
+
+  app.get('/api/tutorials/:id', { schema: schemas.readTutorial }, async ({ params: { id } }) => {
+    const tutorial = await tutorials.where('id', '=', rowId(id)).executeTakeFirst();
+    return tutorial ?? missing(`Cannot find Tutorial with id=${id}.`);
+  });
+
+  app.put('/api/tutorials/:id', { schema: schemas.updateTutorial }, async ({ params: { id }, body }) => {
+    if (Object.keys(body).length === 0) throw new HttpError(400, 'Data to update can not be empty!');
+    const { numUpdatedRows } = await db
+      .updateTable('tutorial')
+      .set(body)
+      .where('id', '=', rowId(id))
+      .executeTakeFirst();
+    if (numUpdatedRows > 0n) return { message: 'Tutorial was updated successfully.' };
+    return missing(`Cannot update Tutorial with id=${id}. Maybe Tutorial was not found or req.body is empty!`);
+  });
+
+  app.delete('/api/tutorials/:id', { schema: schemas.deleteTutorial }, async ({ params: { id } }) => {
+    const { numDeletedRows } = await db.deleteFrom('tutorial').where('id', '=', rowId(id)).executeTakeFirst();
+    if (numDeletedRows > 0n) return { message: 'Tutorial was deleted successfully!' };
+    return missing(`Cannot delete Tutorial with id=${id}. Maybe Tutorial was not found!`);
+  });
+
+  app.delete('/api/tutorials', { schema: schemas.deleteAllTutorials }, async () => {
+    const count = await db.transaction().execute(deleteAll);
+    return { message: `${count} Tutorials were deleted successfully!` };
+  });
+
+  return app;
+}
+
+/** A pattern for texts that contain this one, in which `%`, `_` and `\` are ordinary characters. */
+const containing = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+
+/** Empties the table in a moment where `delete` would take seconds for a million rows. @returns how many rows there were */
+async function deleteAll(db: Kysely<TutorialsDatabase>) {
+  await sql`lock table tutorial in access exclusive mode`.execute(db);
+  const { count } = await db
+    .selectFrom('tutorial')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  await sql`truncate tutorial`.execute(db);
+  return count;
+}
+
+function missing(message: string): never {
+  throw new HttpError(404, message);
+}

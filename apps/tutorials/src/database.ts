@@ -1,0 +1,33 @@
+import type { Migrations } from '@rest-services/database';
+import { sql, type Generated } from 'kysely';
+
+export interface TutorialsDatabase {
+  tutorial: {
+    id: Generated<number>;
+    title: string;
+    description: Generated<string>;
+    published: Generated<boolean>;
+  };
+}
+
+/** Append only: a migration that has been released is never edited. */
+export const migrations: Migrations = {
+  '0001_tutorial': {
+    async up(db) {
+      await db.schema
+        .createTable('tutorial')
+        .addColumn('id', 'bigint', (column) => column.primaryKey().generatedAlwaysAsIdentity())
+        .addColumn('title', 'varchar(255)', (column) => column.notNull())
+        .addColumn('description', 'text', (column) => column.notNull().defaultTo(''))
+        .addColumn('published', 'boolean', (column) => column.notNull().defaultTo(false))
+        .execute();
+    },
+  },
+  '0002_title_search': {
+    async up(db) {
+      // Trigrams let a search for any part of a title use an index. The extension is a trusted one: no superuser needed.
+      await sql`create extension if not exists pg_trgm`.execute(db);
+      await sql`create index tutorial_title on tutorial using gin (title gin_trgm_ops)`.execute(db);
+    },
+  },
+};

@@ -1,0 +1,88 @@
+import { absentIfBlank, emptyMessage, IdAsText, Message } from '@rest-services/service';
+import { Type } from 'typebox';
+
+const empty = emptyMessage('Content can not be empty!');
+const titleRules = {
+  maxLength: 255,
+  description: 'Not blank; at most 255 characters (Unicode code points).',
+  examples: ['Fastify'],
+};
+const Description = Type.String({ examples: ['From the first route to production'] });
+const Published = Type.Boolean();
+
+const Tutorial = Type.Object({
+  id: Type.Integer({ description: 'Assigned by the service, increasing.', examples: [1] }),
+  title: Type.String({ examples: ['Fastify'] }),
+  description: Description,
+  published: Published,
+});
+const Tutorials = Type.Array(Tutorial, { description: 'In the order of their ids.' });
+const TutorialId = Type.Object({ id: IdAsText });
+const tags = ['tutorials'];
+
+export const listTutorials = {
+  operationId: 'listTutorials',
+  summary: 'All tutorials, or those whose title contains a text',
+  tags,
+  querystring: Type.Object({
+    title: Type.Optional(Type.String({ description: 'Matched literally and in any case. An empty text matches all.' })),
+  }),
+  response: { 200: Tutorials, 400: Message },
+};
+
+export const listPublishedTutorials = {
+  operationId: 'listPublishedTutorials',
+  summary: 'The published tutorials',
+  tags,
+  response: { 200: Tutorials },
+};
+
+export const createTutorial = {
+  operationId: 'createTutorial',
+  summary: 'Create a tutorial',
+  tags,
+  body: Type.Object({
+    title: Type.String({ ...titleRules, ...absentIfBlank, ...empty }),
+    description: Type.Optional(Description),
+    published: Type.Optional(Published),
+  }),
+  response: { 201: Tutorial },
+};
+
+export const readTutorial = {
+  operationId: 'readTutorial',
+  summary: 'One tutorial',
+  tags,
+  params: TutorialId,
+  response: { 200: Tutorial, 404: Message },
+};
+
+export const updateTutorial = {
+  operationId: 'updateTutorial',
+  summary: 'Change the fields that are sent',
+  tags,
+  params: TutorialId,
+  body: Type.Partial(
+    Type.Object({
+      title: Type.String({ ...titleRules, pattern: String.raw`\S`, ...empty }),
+      description: Description,
+      published: Published,
+    }),
+  ),
+  response: { 200: Message, 404: Message },
+};
+
+export const deleteTutorial = {
+  operationId: 'deleteTutorial',
+  summary: 'Remove a tutorial for good',
+  tags,
+  params: TutorialId,
+  response: { 200: Message, 404: Message },
+};
+
+export const deleteAllTutorials = {
+  operationId: 'deleteAllTutorials',
+  summary: 'Remove all tutorials for good',
+  tags,
+  response: { 200: Message },
+};
