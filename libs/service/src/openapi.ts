@@ -30,8 +30,7 @@ export async function addDocument(app: FastifyInstance, info: DocumentInfo, word
       servers: [{ url: '/' }],
       security: [],
     },
-    // A route may have no schema at all.
-    transform: ({ schema = {}, url, route }) => ({
+    transform: ({ schema, url, route }) => ({
       schema: schema.hide
         ? schema
         : { ...schema, response: { ...errorsOf(schema, String(route.method), words), ...described(schema) } },
@@ -64,7 +63,7 @@ function errorsOf(schema: FastifySchema, method: string, { withCode }: ErrorWord
 }
 
 /** The declared answers, each with the description that OpenAPI demands. */
-function described({ response = {} }: FastifySchema) {
+function described({ response }: FastifySchema) {
   const answers = Object.entries(response as Record<string, TSchema & { description?: string }>);
   return Object.fromEntries(
     answers.map(([status, schema]) => [

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
-import { createService, type Settings } from '../src/index.ts';
+import { createService, Message, type Settings } from '../src/index.ts';
 import { serve } from './testing.ts';
 
 let service: Awaited<ReturnType<typeof start>>;
@@ -15,9 +15,9 @@ async function buildApp(_db: unknown, settings: Settings) {
     failure: 'Database error',
     withCode: true,
   });
-  app.get('/', () => ({ message: 'ok' }));
+  app.get('/', { schema: { response: { 200: Message } } }, () => ({ message: 'ok' }));
   const body = Type.Object({ text: Type.String({ maxLength: 3 }), note: Type.Optional(Type.String()) });
-  app.post('/', { schema: { body } }, (request) => request.body);
+  app.post('/', { schema: { body, response: { 200: body } } }, (request) => request.body);
   return app;
 }
 
