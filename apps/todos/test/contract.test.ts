@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { serve } from '@rest-services/service/testing';
+import { serve, testUnreadableBodies } from '@rest-services/service/testing';
 import { sql } from 'kysely';
 import { buildApp } from '../src/app.ts';
 import { migrations } from '../src/database.ts';
@@ -12,6 +12,15 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 beforeEach(() => service.db.deleteFrom('todo').execute());
+
+testUnreadableBodies({
+  service: () => service,
+  stored: () => service.db.selectFrom('todo').selectAll().execute(),
+  writes: () => [
+    ['POST', '/api/todos'],
+    ['PUT', '/api/todos'],
+  ],
+});
 
 const send = (...args: Parameters<typeof service.request>) => service.request(...args);
 const answer = (status: number, body: unknown) => expect.objectContaining({ status, body });

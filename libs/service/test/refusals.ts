@@ -1,0 +1,91 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Answer } from './harness.ts';
+
+type Send = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+
+/** A service under test, as far as its refusals are concerned. */
+export interface Refusing {
+  service: () => { url: string; request: Send };
+  /** Everything that is stored, to see that a refused request has left it alone. */
+  stored: () => Promise<unknown[]>;
+  /** The requests that take a body: method and path. */
+  writes: () => readonly (readonly [method: string, path: string])[];
+}
+
+/**
+ * Makes a function that sends a request which must be refused: with a 4xx and a message, and nothing stored or changed.
+ */
+export function refusals({ service, stored }: Pick<Refusing, 'service' | 'stored'>): Send {
+  return async (...args) => {
+    const before = await stored();
+    const response = await service().request(...args);
+    expect(response.body).toEqual({ message: expect.any(String) });
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    expect(response.status).toBeLessThan(500);
+    expect(await stored()).toEqual(before);
+    return response;
+  };
+}
+
+/** Declares the tests of bodies that no service takes. */
+export function testUnreadableBodies(refusing: Refusing) {
+  const { service, writes } = refusing;
+  const refused = refusals(refusing);
+
+  describe('Bodies', () => {
+    test.each(['{"a":', '{', 'a', "{'a':'b'}", '{"a":"b",}', '{"a":"b"}}', '\0', '{"a":"\n"}'])(
+      'that are malformed JSON (%j) are answered 400',
+      async (body) => {
+        for (const [method, path] of writes()) expect((await refused(method, path, body)).status).toBe(400);
+      },
+    );
+
+    test.each(['[]', '[{"a":"b"}]', '"a"', '5', 'true'])(
+      'that are JSON but no object (%s) are answered 400',
+      async (body) => {
+        for (const [method, path] of writes()) {
+          expect((await refused(method, path, body)).body).toEqual({ message: 'Body must be a JSON object' });
+        }
+      },
+    );
+
+    test('that are not UTF-8 are answered 400', async () => {
+      const body = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]);
+      for (const [method, path] of writes()) {
+        const response = await fetch(service().url + path, {
+          method,
+          body,
+          headers: { 'content-type': 'application/json' },
+        });
+        expect([response.status, await response.json()]).toEqual([400, { message: 'Body is not valid UTF-8' }]);
+      }
+    });
+
+    test.each(['text/plain', 'multipart/form-data; boundary=x', 'application/xml', 'nonsense'])(
+      'of type %s are answered 415',
+      async (type) => {
+        for (const [method, path] of writes()) {
+          expect((await refused(method, path, '{"a":"b"}', { 'content-type': type })).status).toBe(415);
+        }
+      },
+    );
+
+    test('without a content type are answered 415', async () => {
+      for (const [method, path] of writes()) {
+        const response = await fetch(service().url + path, { method, body: Buffer.from('{"a":"b"}') });
+        expect([response.status, Object.keys((await response.json()) as object)]).toEqual([415, ['message']]);
+      }
+    });
+
+    test('of 2 MB are answered 413, whether their length is announced or not', async () => {
+      const body = JSON.stringify({ a: 'x'.repeat(2_000_000) });
+      const headers = { 'content-type': 'application/json' };
+      for (const [method, path] of writes()) {
+        expect((await refused(method, path, body)).status).toBe(413);
+        const init = { method, body: new Blob([body]).stream(), duplex: 'half', headers } as RequestInit;
+        const response = await fetch(service().url + path, init);
+        expect([response.status, Object.keys((await response.json()) as object)]).toEqual([413, ['message']]);
+      }
+    });
+  });
+}
