@@ -41,6 +41,12 @@ export default tseslint.config(
     },
   },
   {
+    files: ['**/src/**/*.ts'],
+    rules: {
+      'no-restricted-imports': ['error', { patterns: ['@rest-services/service/*', '**/test/**'] }],
+    },
+  },
+  {
     files: ['**/{test,bench}/**/*.ts'],
     rules: { '@nx/enforce-module-boundaries': boundaries(...libs('local-postgres', 'client')) },
   },

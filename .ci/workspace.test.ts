@@ -36,10 +36,10 @@ function importedProjects(root: string, folders: string[]) {
     }
   });
   const sources = files
-    .filter((file) => /\.tsx?$/.test(file))
+    .filter((file) => /^(src|test|bench)\/.*\.tsx?$|^jest\.config\.mjs$/.test(file))
     .map((file) => readFileSync(join(workspace, root, file), 'utf8'));
   const names = sources.flatMap((source) =>
-    [...source.matchAll(/from '@rest-services\/([a-z-]+)/g)].map((match) => match[1]!),
+    [...source.matchAll(/'@rest-services\/([a-z-]+)/g)].map((match) => match[1]!),
   );
   return [...new Set(names)].sort();
 }
@@ -58,11 +58,11 @@ function usersOf(project: string): string[] {
 }
 
 describe('The project graph', () => {
-  test('has an edge for every project that another one imports, and the apps have some', () => {
+  test('has just the edges that the code imports, and the apps have some', () => {
     for (const [project, { data }] of Object.entries(graph.nodes)) {
       expect([project, workspaceEdges(project)]).toEqual([
         project,
-        expect.arrayContaining(importedProjects(data.root, ['src', 'test', 'bench'])),
+        importedProjects(data.root, ['.', 'src', 'test', 'bench']).filter((name) => name !== project),
       ]);
       if (!isLib(project)) expect(workspaceEdges(project)).toEqual(expect.arrayContaining(['database', 'service']));
     }

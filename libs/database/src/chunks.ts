@@ -1,6 +1,7 @@
 import { sql, type SelectQueryBuilder, type SqlBool } from 'kysely';
 
-const CHUNK_ROWS = 250;
+/** Rows that one statement of a long list reads. */
+export const CHUNK_ROWS = 250;
 
 /**
  * The rows of `query` in the order of their ids, from `offset`, at most `limit`, in chunks of at most 250.

@@ -47,7 +47,7 @@ export function openDatabase<Tables>({
   return new Kysely<Tables>({
     dialect: new PostgresDialect({
       pool: {
-        connect: async () => discardIfBroken(await pool.connect()),
+        connect: async () => discardIfBroken(await pool.connect().catch(rethrowWithCode)),
         end: () => pool.end(),
         options: pool.options,
       },
@@ -64,12 +64,19 @@ function discardIfBroken(client: pg.PoolClient): PostgresPoolClient {
   const query = (sql: string, parameters: readonly unknown[]) =>
     client.query(sql, [...parameters]).catch((error: unknown) => {
       broken ||= !(error instanceof pg.DatabaseError) || error.severity === 'FATAL';
-      throw error;
+      return rethrowWithCode(error);
     });
   return {
     query: query as unknown as PostgresPoolClient['query'],
     release: (discard) => client.release(discard || broken),
   };
+}
+
+/** Gives the driver's own errors, which have none, the code of what happened: no answer in time, or a lost connection. */
+function rethrowWithCode(error: unknown): never {
+  const failure = error as Error & { code?: string };
+  failure.code ??= failure.message.includes('timeout') ? 'ETIMEDOUT' : 'ECONNRESET';
+  throw failure;
 }
 
 /** PostgreSQL's `2026-11-20 18:30:00.5+00` as `2026-11-20T18:30:00.500Z`, without the detour through a Date, which takes longer than the rest of a row. */

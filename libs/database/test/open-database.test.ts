@@ -58,7 +58,7 @@ describe('openDatabase', () => {
     const db = open(url);
     await sql`select 1`.execute(db);
     proxy.silence();
-    await expect(sql`select 2`.execute(db)).rejects.toThrow('timeout');
+    await expect(sql`select 2`.execute(db)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
     expect((await sql`select 3 as three`.execute(db)).rows).toEqual([{ three: 3 }]);
     await db.destroy();
     proxy.close();

@@ -43,17 +43,22 @@ export async function startCluster(directory: string, options: ClusterOptions): 
   const deadline = Date.now() + START_LIMIT_MS;
 
   for (;;) {
-    const { pid, port } = (await runningServer(directory)) ?? (await start(directory, options));
     try {
+      const { pid, port } = (await runningServer(directory)) ?? (await start(directory, options));
       const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
       const user = await connect(url);
       return { url, pid, stop: () => leave(directory, user) };
     } catch (error) {
-      if (Date.now() > deadline) throw error;
+      if (!isPassing(error) || Date.now() > deadline) throw error;
       await sleep(100);
     }
   }
 }
+
+/** Whether the server is starting, recovering or stopping: in a moment it can be reached, or started. */
+const isPassing = (error: unknown) =>
+  ['ECONNREFUSED', 'ECONNRESET', '57P01', '57P03'].includes((error as { code?: string }).code ?? '') ||
+  /Connection terminated|lock file .* already exists/.test((error as Error).message);
 
 /** Files are made under another name first, so that a launcher killed in the middle leaves nothing half made. */
 async function initialise(directory: string, { durable }: ClusterOptions) {
@@ -125,6 +130,9 @@ async function runningServer(directory: string) {
 async function connect(url: string) {
   const client = new pg.Client({
     connectionString: url,
+    // Not what PGSSLMODE or PGOPTIONS in the environment say, which is meant for other servers.
+    ssl: false,
+    options: '',
     connectionTimeoutMillis: 5_000,
     application_name: 'local-postgres',
   });
@@ -136,21 +144,26 @@ async function connect(url: string) {
 }
 
 async function leave(directory: string, user: pg.Client) {
-  const isLast = await user
-    .query('select pg_advisory_unlock_shared($1)', [USERS_LOCK])
-    .then(() => user.query<{ last: boolean }>('select pg_try_advisory_lock($1) as last', [USERS_LOCK]))
-    .then(({ rows }) => rows[0]?.last === true)
-    .catch(() => true);
-  await user.end().catch(() => undefined);
-  if (isLast && (await runningServer(directory))) {
-    await runProgram('pg_ctl', directory, (path) => [
-      'stop',
-      '--wait',
-      '--silent',
-      '--mode=fast',
-      `--pgdata=${path}/data`,
-    ]);
+  try {
+    await user.query('select pg_advisory_unlock_shared($1)', [USERS_LOCK]);
+    const { rows } = await user.query<{ last: boolean }>('select pg_try_advisory_lock($1) as last', [USERS_LOCK]);
+    // The lock is held until the server has stopped: who comes meanwhile waits for it, is cut, and starts the server anew.
+    if (rows[0]?.last) await stop(directory);
+  } catch {
+    // The connection is gone, and with it the server that it led to.
+  } finally {
+    await user.end().catch(() => undefined);
   }
+}
+
+async function stop(directory: string) {
+  await runProgram('pg_ctl', directory, (path) => [
+    'stop',
+    '--wait',
+    '--silent',
+    '--mode=fast',
+    `--pgdata=${path}/data`,
+  ]);
 }
 
 /** A TCP port of 127.0.0.1 that nothing listens on at this moment. */

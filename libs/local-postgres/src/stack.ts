@@ -1,8 +1,8 @@
 // The local stack: `npm start` runs every service on one PostgreSQL, a database each; `npm start -- NAME …` runs some.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import pretty from 'pino-pretty';
 import { startCluster } from './cluster.ts';
@@ -18,13 +18,19 @@ let isStopping = false;
 const stopSignal = new Promise<number>((resolve) => {
   process.on('SIGINT', () => resolve(0));
   process.on('SIGTERM', () => resolve(0));
+  // The terminal's window is closed.
+  process.on('SIGHUP', () => resolve(0));
 });
 
 const server = process.env.DATABASE_URL
   ? { url: process.env.DATABASE_URL, stop: () => Promise.resolve() }
   : await startCluster(join(workspace, '.data', 'postgres'), { durable: true });
+void stopSignal.then(() => (isStopping = true));
 try {
   process.exitCode = await Promise.race([stopSignal, runServices()]);
+} catch (error) {
+  console.error(`Can not start: ${(error as Error).message}`);
+  process.exitCode = 1;
 } finally {
   isStopping = true;
   await Promise.all(children.map(stopChild));
@@ -53,8 +59,8 @@ async function runServices() {
   const log = pretty({ colorize: process.stdout.isTTY, ignore: 'pid,hostname', singleLine: true });
   const running = await Promise.all(chosen.map((service) => startService(service, log)));
   const ended = Promise.race(running.map(({ exit }) => exit));
-  await Promise.race([ended, Promise.all(running.map(({ url }) => ready(`${url}/readyz`)))]);
-  if (children.every((child) => child.exitCode === null)) {
+  await Promise.race([ended, Promise.all(running.map(({ isListening }) => isListening))]);
+  if (!isStopping && children.every((child) => child.exitCode === null)) {
     const table = running.map(({ name, url, path, database }) => [
       name,
       { API: url + path, docs: `${url}/docs`, database },
@@ -75,6 +81,8 @@ async function startService({ name, port, sharedPort, path, environment }: Local
     ...process.env,
     ...(isAlone ? {} : { PORT: `${sharedPort}` }),
     DATABASE_URL: database,
+    // Empty counts as not set: another server's would migrate that one.
+    DATABASE_MIGRATION_URL: '',
   };
   const child = spawn(
     process.execPath,
@@ -89,18 +97,12 @@ async function startService({ name, port, sharedPort, path, environment }: Local
   child.stdout.pipe(log, { end: false });
   children.push(child);
   const exit = once(child, 'exit').then(([code]: (number | null)[]) => code ?? 1);
-  return { name, path, database, url: `http://localhost:${settings.PORT}`, exit };
+  return { name, path, database, url: `http://localhost:${settings.PORT}`, exit, isListening: listening(child.stdout) };
 }
 
-async function ready(url: string) {
-  while (!isStopping) {
-    const isReady = await fetch(url).then(
-      (response) => response.ok,
-      () => false,
-    );
-    if (isReady) return;
-    await sleep(50);
-  }
+/** Waits for the log line with which a service begins to listen. */
+async function listening(output: Readable) {
+  for await (const [chunk] of on(output, 'data')) if (String(chunk).includes('Server listening at')) return;
 }
 
 async function stopChild(child: ChildProcess) {

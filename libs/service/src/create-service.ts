@@ -4,6 +4,7 @@ import helmet from '@fastify/helmet';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { handleErrors, type ErrorWords } from '@rest-services/errors';
 import Fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
+import { destination } from 'pino';
 import { drainOnClose } from './drain.ts';
 import { addDocument, type DocumentInfo } from './openapi.ts';
 import { acceptJson } from './json-body.ts';
@@ -31,7 +32,12 @@ export type Service = Awaited<ReturnType<typeof createService>>;
 export async function createService({ settings, title, description, ...words }: ServiceOptions) {
   const app = Fastify({
     // PostgreSQL's detail of an error quotes what was sent.
-    logger: { level: settings.LOG_LEVEL, redact: { paths: ['err.detail'], remove: true } },
+    logger: {
+      level: settings.LOG_LEVEL,
+      redact: { paths: ['err.detail'], remove: true },
+      // Written at once: what is still waiting when the process ends could make it hang, if nobody reads its output any more.
+      stream: destination({ dest: 1, sync: true }),
+    },
     logController: new RequestLog(),
     genReqId: ({ headers }) => {
       const given = headers['x-request-id'];
@@ -60,7 +66,11 @@ export async function createService({ settings, title, description, ...words }: 
     crossOriginResourcePolicy: { policy: 'cross-origin' },
     strictTransportSecurity: false,
   });
-  await app.register(cors, { origin: allowedOrigins(settings), methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] });
+  await app.register(cors, {
+    origin: allowedOrigins(settings),
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    strictPreflight: false,
+  });
   await addDocument(app, { title, description }, words);
   return app;
 }

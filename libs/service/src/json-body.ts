@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
 import { HttpError } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
 
@@ -18,7 +19,21 @@ export function acceptJson(app: FastifyInstance) {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (body.length === 0) done(null, undefined);
+    else if (!isPlainUtf8(request.headers)) done(new HttpError(415, 'Body must be in UTF-8 and not compressed'));
     else if (isUtf8(body)) void parseJson(request, body.toString(), done);
     else done(new HttpError(400, 'Body is not valid UTF-8'));
   });
+  // Chunked, a missing body shows only when it has been read.
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body: Buffer, done) =>
+    body.length === 0 ? done(null, undefined) : done(new HttpError(415, 'Unsupported Media Type')),
+  );
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
+    done(request.is404 ? new HttpError(404, 'Not found') : null);
+  });
+}
+
+/** As far as the headers tell. */
+function isPlainUtf8(headers: IncomingHttpHeaders) {
+  const charset = /charset="?([^;"\s]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+  return /^utf-?8$/i.test(charset) && (headers['content-encoding'] ?? 'identity') === 'identity';
 }

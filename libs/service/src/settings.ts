@@ -52,9 +52,20 @@ export function loadSettings(environment: NodeJS.ProcessEnv, defaultPort: number
   const given = { ...withoutEmpty(environment), ...secretsFromFiles(environment) };
   const defaults = { PORT: defaultPort, SHUTDOWN_DELAY_MS: given.NODE_ENV === 'production' ? 1_000 : 0 };
   try {
-    return envSchema<Settings>({ schema: EnvironmentVariables, data: { ...defaults, ...given }, env: false });
+    const settings = envSchema<Settings>({ schema: EnvironmentVariables, data: { ...defaults, ...given }, env: false });
+    secrets.forEach((name) => requireUrl(name, given[name]));
+    return settings;
   } catch (error) {
     throw inOneLine(error as EnvironmentError, given);
+  }
+}
+
+/** The schema knows only how a URL begins. @throws an error of the schema's form */
+function requireUrl(name: string, text: string | undefined) {
+  try {
+    if (text !== undefined) decodeURIComponent(new URL(text).href);
+  } catch {
+    throw Object.assign(new Error(name), { errors: [{ instancePath: `/${name}`, params: {} }] });
   }
 }
 

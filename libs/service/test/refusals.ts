@@ -70,6 +70,26 @@ export function testUnreadableBodies(refusing: Refusing) {
       },
     );
 
+    test('in another character set, or compressed, are answered 415', async () => {
+      for (const [method, path] of writes()) {
+        const headers = { 'content-type': 'application/json; charset=utf-16' };
+        expect((await refused(method, path, '{"a":"b"}', headers)).status).toBe(415);
+        expect((await refused(method, path, '{"a":"b"}', { 'content-encoding': 'gzip' })).status).toBe(415);
+      }
+    });
+
+    test('that are malformed are not looked at on a path that does not exist', async () => {
+      expect((await refused('POST', '/nowhere', '{')).body).toEqual({ message: 'Not found' });
+    });
+
+    test('that are chunked and empty are answered as a missing body is', async () => {
+      for (const [method, path] of writes()) {
+        const init = { method, body: new Blob([]).stream(), duplex: 'half', headers: { 'content-type': 'text/plain' } };
+        const chunked = await fetch(service().url + path, init as RequestInit);
+        expect([chunked.status, await chunked.json()]).toEqual([400, (await refused(method, path)).body]);
+      }
+    });
+
     test('without a content type are answered 415', async () => {
       for (const [method, path] of writes()) {
         const response = await fetch(service().url + path, { method, body: Buffer.from('{"a":"b"}') });

@@ -68,7 +68,13 @@ describe('Settings', () => {
   });
 
   test('never show a wrong DATABASE_URL, which may hold a password', () => {
-    expect(() => load({ DATABASE_URL: 'mysql://root:pa55word@db' })).toThrow(/^(?!.*pa55word)DATABASE_URL must be/);
+    for (const url of [
+      'mysql://root:pa55word@db',
+      'postgres://root:pa55word@db:99999/x',
+      'postgres://root:pa55word%zz@db/x',
+    ]) {
+      expect(() => load({ DATABASE_URL: url })).toThrow(/^(?!.*pa55word)DATABASE_URL must be/);
+    }
   });
 
   test('read a secret X from the file that X_FILE names, unless X is set', async () => {
