@@ -25,6 +25,11 @@ export interface ServiceDefinition<Tables> {
  * `node main.js migrate` only migrates. Ends the process with exit code 1 and one line when it can't start.
  */
 export async function runService<Tables>({ defaultPort, migrations, buildApp }: ServiceDefinition<Tables>) {
+  // V8 takes the memory that it finds: a list of a million rows took 275 MB. From here on the young generation keeps the
+  // size that loading the code has given it, and the old one is collected after growing by 30 %: 145 MB, a tenth slower.
+  setFlagsFromString('--semi-space-growth-factor=1');
+  setFlagsFromString('--heap-growing-percent=30');
+
   const settings = orExit(() => loadSettings(process.env, defaultPort));
   const command = process.argv[2];
   if (command !== undefined && command !== 'migrate') exit(`${command} is no command; the only one is migrate`);
@@ -53,10 +58,6 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
     app.log.info('database is up to date');
     if (command === 'migrate') process.exit(0);
   }
-
-  // From here on V8's young generation keeps the size that starting has given it, some MB. It would grow to 100 MB and more
-  // under load: memory that a small container lacks, and that made nothing faster when measured.
-  setFlagsFromString('--semi-space-growth-factor=1');
 
   try {
     await app.listen({ port: settings.PORT, host: settings.HOST });
