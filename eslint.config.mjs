@@ -12,6 +12,7 @@ const boundaries = (...alsoAllowed) => [
         sourceTag: 'app',
         onlyDependOnLibsWithTags: [...libs('errors', 'pagination', 'database', 'service'), ...alsoAllowed],
       },
+      { sourceTag: 'web', onlyDependOnLibsWithTags: libs('client') },
       { sourceTag: 'lib:errors', onlyDependOnLibsWithTags: [] },
       { sourceTag: 'lib:pagination', onlyDependOnLibsWithTags: [] },
       { sourceTag: 'lib:database', onlyDependOnLibsWithTags: [...libs('errors'), ...alsoAllowed] },
@@ -25,13 +26,13 @@ const boundaries = (...alsoAllowed) => [
 export default tseslint.config(
   { ignores: ['**/dist', '**/generated', '**/node_modules', '.nx', '.data'] },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
   },
   { plugins: { '@nx': nx } },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     rules: {
       '@nx/enforce-module-boundaries': boundaries(),
       '@typescript-eslint/no-non-null-assertion': 'off',
@@ -41,7 +42,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/src/**/*.ts'],
+    files: ['**/src/**/*.{ts,tsx}'],
     rules: {
       'no-restricted-imports': ['error', { patterns: ['@rest-services/service/*', '**/test/**'] }],
     },

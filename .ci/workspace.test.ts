@@ -51,6 +51,12 @@ const workspaceEdges = (project: string) =>
 
 const isLib = (project: string) => graph.nodes[project]!.data.root.startsWith('libs/');
 
+/** A service is an app that uses the service lib; another app is a client that a service serves. */
+const isService = (project: string) => !isLib(project) && workspaceEdges(project).includes('service');
+
+/** Whose build a project takes, without importing its code. */
+const builds: Record<string, string[]> = { todos: ['todos-web'] };
+
 /** The projects that depend on this one, directly or not, and itself. */
 function usersOf(project: string): string[] {
   const direct = Object.keys(graph.nodes).filter((user) => workspaceEdges(user).includes(project));
@@ -58,24 +64,29 @@ function usersOf(project: string): string[] {
 }
 
 describe('The project graph', () => {
-  test('has just the edges that the code imports, and the apps have some', () => {
+  test('has just the edges that the code imports and the builds that are taken, and the services have some', () => {
     for (const [project, { data }] of Object.entries(graph.nodes)) {
-      expect([project, workspaceEdges(project)]).toEqual([
-        project,
-        importedProjects(data.root, ['.', 'src', 'test', 'bench']).filter((name) => name !== project),
-      ]);
-      if (!isLib(project)) expect(workspaceEdges(project)).toEqual(expect.arrayContaining(['database', 'service']));
+      const imported = importedProjects(data.root, ['.', 'src', 'test', 'bench']).filter((name) => name !== project);
+      expect([project, workspaceEdges(project)]).toEqual([project, [...imported, ...(builds[project] ?? [])].sort()]);
+    }
+    const services = Object.keys(graph.nodes).filter(isService).sort();
+    expect(services).toEqual(['items', 'programming-languages', 'todos', 'tutorials']);
+    for (const service of services) expect(workspaceEdges(service)).toContain('database');
+  });
+
+  test('leads to libs only, but for the builds that are taken', () => {
+    for (const project of Object.keys(graph.nodes)) {
+      expect(workspaceEdges(project).filter((target) => !isLib(target))).toEqual(builds[project] ?? []);
     }
   });
 
-  test('leads from apps to libs only', () => {
-    const targets = Object.keys(graph.nodes).flatMap(workspaceEdges);
-    expect(targets.filter((target) => !isLib(target))).toEqual([]);
-  });
-
-  test('gives every project the targets lint and typecheck, and every app test, build and serve', () => {
+  test('gives every project the targets lint and typecheck, every app build and serve, and every service test', () => {
     for (const [project, { data }] of Object.entries(graph.nodes)) {
-      const targets = ['lint', 'typecheck', ...(isLib(project) ? [] : ['test', 'build', 'serve'])];
+      const targets = [
+        ...['lint', 'typecheck'],
+        ...(isLib(project) ? [] : ['build', 'serve']),
+        ...(isService(project) ? ['test'] : []),
+      ];
       expect([project, Object.keys(data.targets)]).toEqual([project, expect.arrayContaining(targets)]);
     }
   });
@@ -93,13 +104,15 @@ describe('nx affected', () => {
   const affected = (file: string) =>
     (JSON.parse(nx('show', 'projects', '--affected', `--files=${file}`, '--json')) as string[]).sort();
 
-  test.each(['apps/items/src/app.ts', 'libs/pagination/src/index.ts', 'libs/errors/src/http-error.ts'])(
-    'picks just the project of %s and those that use it',
-    (file) => {
-      const [, project] = file.split('/') as [string, string];
-      expect(affected(file)).toEqual(usersOf(project));
-    },
-  );
+  test.each([
+    'apps/items/src/app.ts',
+    'apps/todos-web/src/app.tsx',
+    'libs/pagination/src/index.ts',
+    'libs/errors/src/http-error.ts',
+  ])('picks just the project of %s and those that use it', (file) => {
+    const [, project] = file.split('/') as [string, string];
+    expect(affected(file)).toEqual(usersOf(project));
+  });
 
   test('picks no project for the page that people read first', () => {
     expect(affected('README.md')).toEqual([]);

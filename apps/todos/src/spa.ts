@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import { HttpError } from '@rest-services/errors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -11,7 +11,6 @@ const pagePolicy = [
   "style-src 'self'",
   "img-src 'self'",
   "connect-src 'self'",
-  "manifest-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
@@ -19,18 +18,23 @@ const pagePolicy = [
 
 /** Serves the files of the client, and its index page at every other path that a browser may ask for. */
 export async function serveClient(app: FastifyInstance) {
+  const root = clientFolder();
   await app.register(fastifyStatic, {
-    root: publicFolder(),
+    root,
     // A route for each file, so that the one below is left for every other path.
     wildcard: false,
+    // The build puts the same file with .br and .gz beside each; they are chosen by Accept-Encoding, not by address.
+    preCompressed: true,
+    globIgnore: ['**/*.{br,gz}'],
     cacheControl: false,
+    // They are made of size and time of change, which an image's build may level: a stale index page would be kept.
+    etag: false,
+    lastModified: false,
     setHeaders(reply, path) {
       void reply.header('content-security-policy', pagePolicy);
       // The build puts a hash of its content into the name of each file under assets/.
-      void reply.header(
-        'cache-control',
-        path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
-      );
+      const isHashed = relative(root, path).startsWith('assets');
+      void reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
     },
   });
   app.get('/*', { schema: { hide: true } }, (request, reply) => {
@@ -44,8 +48,11 @@ function wantsPage({ headers: { accept = '*/*' } }: FastifyRequest) {
   return /text\/html|application\/xhtml\+xml|(text|\*)\/\*/.test(accept);
 }
 
-/** Beside the bundle, or beside the sources. */
-function publicFolder() {
+/** The build of todos-web: beside the bundle, or where it was made when the service runs from its sources. */
+function clientFolder() {
   const besideBundle = join(import.meta.dirname, 'public');
-  return existsSync(besideBundle) ? besideBundle : join(import.meta.dirname, '..', 'public');
+  if (existsSync(besideBundle)) return besideBundle;
+  const built = join(import.meta.dirname, '..', '..', 'todos-web', 'dist');
+  if (existsSync(built)) return built;
+  throw new Error('There is no client to serve; build it with: npx nx build todos-web');
 }

@@ -16,3 +16,5 @@ export const todosClient = (options: ClientOptions): Client<TodosPaths> => creat
 
 export const tutorialsClient = (options: ClientOptions): Client<TutorialsPaths> =>
   createClient<TutorialsPaths>(options);
+
+export type { TodosPaths };

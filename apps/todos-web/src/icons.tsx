@@ -1,0 +1,13 @@
+const icon = (path: string) =>
+  function Icon() {
+    return (
+      <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+        <path d={path} />
+      </svg>
+    );
+  };
+
+export const CheckIcon = icon('M5 12.5l4.5 4.5L19 7');
+export const PlusIcon = icon('M12 5v14M5 12h14');
+export const PencilIcon = icon('M4 20l1-4.5L16.5 4 20 7.5 8.5 19 4 20zM14 6.5L17.5 10');
+export const BackIcon = icon('M14.5 5.5L8 12l6.5 6.5');

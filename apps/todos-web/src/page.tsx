@@ -1,0 +1,74 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Load } from './use-load.ts';
+
+/** The page that the visit began with leaves the focus where the browser has put it. */
+let isFirstPage = true;
+
+interface PageProps {
+  /** The tab's title; without it, the name of the client alone. */
+  title?: string;
+  heading: ComponentChildren;
+  class?: string;
+  children: ComponentChildren;
+}
+
+/** What every page has: a title, and a heading that takes the focus when the page opens. */
+export function Page({ title, heading, class: name, children }: PageProps) {
+  const h1 = useRef<HTMLHeadingElement>(null);
+
+  useLayoutEffect(() => {
+    document.title = title ? `${title} · Todos` : 'Todos';
+  }, [title]);
+
+  useEffect(() => {
+    if (!isFirstPage) h1.current!.focus({ preventScroll: true });
+    isFirstPage = false;
+  }, []);
+
+  return (
+    <main id="content" class={name}>
+      <h1 ref={h1} tabIndex={-1} dir="auto">
+        {heading}
+      </h1>
+      {children}
+    </main>
+  );
+}
+
+export function Loading({ rows = 1 }: { rows?: number }) {
+  return (
+    <div class="loading" role="status">
+      <span class="hidden">Loading…</span>
+      {Array.from({ length: rows }, (_, row) => (
+        <div key={row} class="bar" />
+      ))}
+    </div>
+  );
+}
+
+/** Says why `what` is not there, or not up to date, and offers to try again. */
+export function Failure({ what, load: { isLoading, problem, retry } }: { what: string; load: Load }) {
+  return (
+    <div class="failure" role="alert">
+      <p>
+        <strong>{what}</strong> {problem?.message}
+      </p>
+      <button
+        type="button"
+        onClick={() => {
+          // The button will be gone when it has worked.
+          document.querySelector('h1')?.focus();
+          retry();
+        }}
+      >
+        {isLoading ? 'Trying…' : 'Try again'}
+      </button>
+    </div>
+  );
+}
+
+/** A page with nothing on it yet, or nothing that fits. */
+export function Empty({ children }: { children: ComponentChildren }) {
+  return <div class="empty">{children}</div>;
+}

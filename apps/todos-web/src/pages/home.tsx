@@ -1,0 +1,40 @@
+import { PlusIcon } from '../icons.tsx';
+import { Empty, Failure, Loading, Page } from '../page.tsx';
+import { loadTodos, useTodos } from '../todos.ts';
+import { useLoad } from '../use-load.ts';
+
+export function Home() {
+  const { lists, todos } = useTodos();
+  const load = useLoad(loadTodos);
+  return (
+    <Page class="home" heading="What’s left to do?">
+      <p class="lead">Write it down, find it again, tick it off. Everybody who opens this page shares one list.</p>
+      {load.problem && <Failure what="Your todos could not be counted." load={load} />}
+      {lists > 0 ? <Counts todos={todos()} /> : load.isLoading && !load.problem && <Loading />}
+      <p class="actions">
+        <a class="button" href="/todos/new">
+          <PlusIcon /> New todo
+        </a>
+        <a class="button quiet" href="/todos">
+          See all todos
+        </a>
+      </p>
+    </Page>
+  );
+}
+
+function Counts({ todos }: { todos: { isCompleted: 0 | 1 }[] }) {
+  const done = todos.filter(({ isCompleted }) => isCompleted).length;
+  if (todos.length === 0) return <Empty>There are no todos yet. Write down the first one.</Empty>;
+  return (
+    <div class="counts">
+      <a href="/todos?show=open">
+        <b>{(todos.length - done).toLocaleString('en')}</b> open
+      </a>
+      <a href="/todos?show=done">
+        <b>{done.toLocaleString('en')}</b> done
+      </a>
+      <progress aria-label="Done" value={done} max={todos.length} />
+    </div>
+  );
+}

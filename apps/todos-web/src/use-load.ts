@@ -1,0 +1,40 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Problem } from './api.ts';
+
+/** How a page's data are: still coming, there, or not to be had. */
+export interface Load {
+  isLoading: boolean;
+  problem?: Problem | undefined;
+  retry: () => void;
+}
+
+/** Runs `load`, which throws a Problem, when the page opens, on `retry`, and when the browser is back online after it failed. */
+export function useLoad(load: () => Promise<unknown>): Load {
+  const [{ isLoading, problem }, setState] = useState<Omit<Load, 'retry'>>({ isLoading: true });
+  const [attempt, setAttempt] = useState(1);
+  const retry = () => setAttempt((last) => last + 1);
+
+  useEffect(() => {
+    let isCurrent = true;
+    setState((state) => ({ ...state, isLoading: true }));
+    void load()
+      .then(
+        () => ({ isLoading: false }),
+        (reason: unknown) => ({ isLoading: false, problem: reason as Problem }),
+      )
+      .then((state) => {
+        if (isCurrent) setState(state);
+      });
+    return () => {
+      isCurrent = false;
+    };
+  }, [attempt]);
+
+  useEffect(() => {
+    if (!problem) return;
+    addEventListener('online', retry);
+    return () => removeEventListener('online', retry);
+  }, [problem]);
+
+  return { isLoading, problem, retry };
+}

@@ -1,0 +1,82 @@
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+/** Rows kept above and below what can be seen: enough for a keyboard, a screen reader and a quick thumb. */
+const AROUND = 30;
+
+interface VirtualListProps {
+  /** Keys of the rows, in their order. */
+  items: number[];
+  children: (item: number) => ComponentChildren;
+}
+
+/** A list of any length of which only the rows near the window are in the document. The style sheet sets their height. */
+export function VirtualList({ items, children }: VirtualListProps) {
+  const list = useRef<HTMLUListElement>(null);
+  const [from, setFrom] = useState(0);
+  const [to, setTo] = useState(2 * AROUND);
+  const [focused, setFocused] = useState<number>();
+
+  useLayoutEffect(() => {
+    const look = () => {
+      const { top, height } = list.current!.getBoundingClientRect();
+      const row = height / items.length;
+      // In steps, so that most scrolling draws nothing anew.
+      const step = (rows: number) => Math.round(rows / 10) * 10;
+      setFrom(step(-top / row) - AROUND);
+      setTo(step((innerHeight - top) / row) + AROUND);
+    };
+    look();
+    addEventListener('scroll', look, { passive: true });
+    addEventListener('resize', look);
+    return () => {
+      removeEventListener('scroll', look);
+      removeEventListener('resize', look);
+    };
+  }, [items.length]);
+  useScrollMemory();
+
+  return (
+    <ul
+      ref={list}
+      class="todos"
+      style={{ height: `calc(${items.length} * var(--row))` }}
+      onFocusIn={({ target }) => setFocused(Number((target as Element).closest('li')?.dataset.item))}
+    >
+      {items.map(
+        (item, index) =>
+          // The row with the focus stays: the focus would be lost with it.
+          ((index >= from && index < to) || item === focused) && (
+            <li
+              key={item}
+              data-item={item}
+              aria-setsize={items.length}
+              aria-posinset={index + 1}
+              style={{ top: `calc(${index} * var(--row))` }}
+            >
+              {children(item)}
+            </li>
+          ),
+      )}
+    </ul>
+  );
+}
+
+/** Going back, forward or reloading shows the part of the list that was left: browsers restore it before the data are there. */
+function useScrollMemory() {
+  useLayoutEffect(() => {
+    const { scrollY: left } = (history.state ?? {}) as { scrollY?: number };
+    if (left !== undefined) scrollTo(0, left);
+
+    let timer: ReturnType<typeof setTimeout>;
+    const remember = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => history.replaceState({ scrollY }, ''), 100);
+    };
+    addEventListener('scroll', remember, { passive: true });
+    return () => {
+      clearTimeout(timer);
+      removeEventListener('scroll', remember);
+    };
+  }, []);
+}

@@ -1,0 +1,269 @@
+import { describe, expect, test } from '@jest/globals';
+import { isLoaded, phone, settles, shows, useService } from './harness.ts';
+
+const { page, errors, service, store, stored } = useService();
+
+const heading = () => page().getByRole('heading', { level: 1 }).textContent();
+const rows = () => page().getByRole('listitem').allInnerTexts();
+const hasFocus = (selector: string) => page().locator(`${selector}:focus`).waitFor();
+
+describe('Somebody who has read nothing', () => {
+  test('creates, reads, completes, edits and finds a todo', async () => {
+    await page().goto('/');
+    await page().getByRole('main').getByRole('link', { name: 'New todo' }).click();
+    await page().getByLabel('Description').fill('Buy milk');
+    await page().getByRole('button', { name: 'Save' }).click();
+    await shows(page(), 'Saved.');
+    await settles(rows, ['Buy milk']);
+    expect(await stored()).toEqual(['Buy milk']);
+
+    await page().getByRole('checkbox', { name: 'Buy milk' }).check();
+    await settles(stored, ['✓ Buy milk']);
+
+    await page().getByRole('link', { name: 'Buy milk', exact: true }).click();
+    await page().getByRole('heading', { name: 'Buy milk' }).waitFor();
+    await page().getByRole('link', { name: 'Edit' }).click();
+    await page().getByLabel('Description').fill('Buy bread');
+    await page().getByRole('checkbox', { name: 'Done' }).uncheck();
+    await page().getByRole('button', { name: 'Save' }).click();
+    await page().getByRole('heading', { name: 'Buy bread' }).waitFor();
+    expect(await stored()).toEqual(['Buy bread']);
+
+    await page().getByRole('link', { name: 'All todos' }).first().click();
+    await settles(rows, ['Buy bread']);
+  });
+});
+
+describe('Home', () => {
+  test('says how many todos are open and done, each a way to them', async () => {
+    await store('One', '✓ Two', 'Three');
+    await page().goto('/');
+    await page().getByRole('link', { name: '1 done' }).waitFor();
+    await page().getByRole('link', { name: '2 open' }).click();
+    await settles(rows, ['Three', 'One']);
+  });
+});
+
+describe('The list', () => {
+  test('shows all todos, open first, the newest of each first', async () => {
+    await store('One', '✓ Two', 'Three', '✓ Four');
+    await page().goto('/todos');
+    await settles(rows, ['Three', 'One', 'Four', 'Two']);
+  });
+
+  test('shows all, the open or the done, with how many there are of each', async () => {
+    await store('One', '✓ Two', 'Three');
+    await page().goto('/todos');
+    await page().getByRole('link', { name: 'Open 2' }).click();
+    await settles(rows, ['Three', 'One']);
+    await page().getByRole('link', { name: 'Done 1' }).click();
+    await settles(rows, ['Two']);
+    await page().getByRole('link', { name: 'All 3' }).click();
+    await settles(rows, ['Three', 'One', 'Two']);
+  });
+
+  test('is searched without regard to case, and the search may hold any character', async () => {
+    await store('Buy Milk', 'ÜBUNG 100%', 'a & b?c=d#e');
+    await page().goto('/todos');
+    for (const [text, found] of [
+      ['milk', 'Buy Milk'],
+      ['übung', 'ÜBUNG 100%'],
+      ['100%', 'ÜBUNG 100%'],
+      ['& B?C=D#', 'a & b?c=d#e'],
+    ] as const) {
+      await page().getByRole('searchbox').fill(text);
+      await settles(rows, [found]);
+      await page().reload();
+      await settles(rows, [found]);
+      expect(await page().getByRole('searchbox').inputValue()).toBe(text);
+    }
+  });
+
+  test('keeps filter and search in the address: reload, back and forward show them again', async () => {
+    await store('Buy milk', '✓ Buy bread', 'Rest');
+    await page().goto('/todos');
+    await page().getByRole('link', { name: 'Done' }).click();
+    await settles(rows, ['Buy bread']);
+    await page().getByRole('link', { name: 'All 3' }).click();
+    await page().getByRole('searchbox').fill('buy');
+    await settles(rows, ['Buy milk', 'Buy bread']);
+    await page().reload();
+    await settles(rows, ['Buy milk', 'Buy bread']);
+    await page().goBack();
+    await settles(rows, ['Buy bread']);
+    await page().goForward();
+    await settles(rows, ['Buy milk', 'Buy bread']);
+  });
+
+  test('says when nothing fits, and leads back', async () => {
+    await store('Buy milk');
+    await page().goto('/todos?show=done&q=zebra');
+    await shows(page(), 'No done todo contains “zebra”.');
+    await page().getByRole('link', { name: 'Clear the search' }).click();
+    await shows(page(), 'There are no done todos.');
+    await page().getByRole('link', { name: 'Show all todos' }).click();
+    await settles(rows, ['Buy milk']);
+  });
+
+  test('keeps a row that is toggled in its place until the list is opened or filtered anew', async () => {
+    await store('One', 'Two', 'Three');
+    await page().goto('/todos?show=open');
+    await page().getByRole('checkbox', { name: 'Two' }).check();
+    await page().getByRole('link', { name: 'Done 1' }).waitFor();
+    expect(await rows()).toEqual(['Three', 'Two', 'One']);
+    await settles(stored, ['One', '✓ Two', 'Three']);
+    await page().reload();
+    await settles(rows, ['Three', 'One']);
+  });
+
+  test('toggling a todo keeps a description that somebody else has changed meanwhile', async () => {
+    await store('Buy milk');
+    await page().goto('/todos');
+    await page().getByRole('checkbox').waitFor();
+    await service().request('PUT', '/api/todos', { id: 1, description: 'Buy oat milk', isCompleted: 0 });
+    await page().getByRole('checkbox').check();
+    await settles(stored, ['✓ Buy oat milk']);
+    await settles(rows, ['Buy oat milk']);
+  });
+
+  test('many clicks on one checkbox end with what it shows', async () => {
+    await store('Buy milk');
+    await page().goto('/todos');
+    const checkbox = page().getByRole('checkbox');
+    for (let click = 0; click < 7; click += 1) await checkbox.click();
+    expect(await checkbox.isChecked()).toBe(true);
+    await settles(stored, ['✓ Buy milk']);
+    await page().reload();
+    await settles(() => checkbox.isChecked(), true);
+  });
+});
+
+describe('Details', () => {
+  test('show the whole description, line breaks and all, and toggle it', async () => {
+    const description = `First line\n\n  indented ${'long '.repeat(30)}end`;
+    await store(description);
+    await page().goto('/todos/1');
+    await shows(page(), 'Todo 1');
+    await settles(() => page().getByRole('heading', { level: 1 }).innerText(), description);
+    await page().getByRole('button', { name: 'Mark as done' }).click();
+    await page().getByRole('button', { name: 'Open it again' }).waitFor();
+    await settles(stored, [`✓ ${description}`]);
+  });
+});
+
+describe('Every page', () => {
+  const addresses = [
+    ['/', 'What’s left to do?', 'Todos'],
+    ['/todos', 'All todos', 'All todos · Todos'],
+    ['/todos/1', 'Buy milk', 'Buy milk · Todos'],
+    ['/todos/new', 'New todo', 'New todo · Todos'],
+    ['/todos/edit/1', 'Edit todo', 'Edit “Buy milk” · Todos'],
+    ['/todos/99', 'There is no such todo', 'Not found · Todos'],
+    ['/todos/edit/99', 'There is no such todo', 'Not found · Todos'],
+    ['/todos/abc', 'There is no such todo', 'Not found · Todos'],
+    ['/nowhere', 'There is no page here', 'Not found · Todos'],
+    ['/todos/1/more', 'There is no page here', 'Not found · Todos'],
+    ['/todos/', 'All todos', 'All todos · Todos'],
+  ] as const;
+
+  test.each(addresses)(
+    '%s can be opened by its address and reloaded, with its own title',
+    async (path, name, title) => {
+      await store('Buy milk');
+      await page().goto(path);
+      await settles(() => page().title(), title);
+      await page().reload();
+      await settles(heading, name);
+      await settles(() => page().title(), title);
+    },
+  );
+
+  test('takes the focus to its heading when it is opened from another, back and forward too', async () => {
+    await store('Buy milk');
+    await page().goto('/');
+    await page().getByRole('link', { name: 'See all todos' }).click();
+    await hasFocus('h1:text("All todos")');
+    await page().getByRole('link', { name: 'Buy milk', exact: true }).click();
+    await hasFocus('h1:text("Buy milk")');
+    await page().getByRole('link', { name: 'Edit' }).click();
+    await hasFocus('h1:text("Edit todo")');
+    await page().goBack();
+    await hasFocus('h1:text("Buy milk")');
+    await page().goBack();
+    await hasFocus('h1:text("All todos")');
+    await page().goForward();
+    await hasFocus('h1:text("Buy milk")');
+    expect(await page().title()).toBe('Buy milk · Todos');
+  });
+
+  test('shows descriptions as text, never as markup', async () => {
+    const evil = [
+      '<img src=x onerror=alert(1)>',
+      '<script>alert(1)</script>',
+      '{{constructor}}',
+      '&lt;b&gt;',
+      '"><svg onload=alert(1)>',
+    ];
+    await store(...evil);
+    let dialogs = 0;
+    page().on('dialog', (dialog) => {
+      dialogs += 1;
+      void dialog.dismiss();
+    });
+    await page().goto('/todos');
+    await settles(rows, [...evil].reverse());
+    for (const [index, text] of evil.entries()) {
+      await page().goto(`/todos/${index + 1}`);
+      await settles(heading, text);
+      await page().goto(`/todos/edit/${index + 1}`);
+      expect(await page().getByLabel('Description').inputValue()).toBe(text);
+    }
+    await page().goto(`/todos?q=${encodeURIComponent(evil[0]!)}${encodeURIComponent('zebra')}`);
+    await shows(page(), evil[0]!);
+    expect(dialogs).toBe(0);
+  });
+
+  test('is under a Content-Security-Policy that lets no inline script or style run', async () => {
+    await page().goto('/todos');
+    const inline = await page().evaluate(() => {
+      document.body.insertAdjacentHTML('beforeend', '<p id="styled" style="color: rgb(1, 2, 3)">x</p>');
+      const script = document.createElement('script');
+      script.textContent = 'document.title = "broken in"';
+      document.body.append(script);
+      return [getComputedStyle(document.getElementById('styled')!).color, document.title];
+    });
+    expect(inline).toEqual([expect.not.stringContaining('1, 2, 3'), 'All todos · Todos']);
+    expect(errors().splice(0)).toHaveLength(2);
+  });
+
+  test('links to the description of the API, which leaves the client', async () => {
+    await page().goto('/');
+    await page().getByRole('link', { name: 'The API' }).click();
+    await page().waitForURL(/\/docs/);
+  });
+});
+
+describe('On a phone', () => {
+  test('no page is wider than the window, whatever is in the todos', async () => {
+    await store('x'.repeat(255), 'word '.repeat(51), '😀'.repeat(255));
+    for (const width of [320, phone.width]) {
+      await page().setViewportSize({ ...phone, width });
+      for (const path of [
+        '/',
+        '/todos',
+        '/todos/1',
+        '/todos/2',
+        '/todos/3',
+        '/todos/new',
+        '/todos/edit/1',
+        `/todos?q=${'z'.repeat(255)}`,
+        '/nowhere',
+      ]) {
+        await page().goto(path);
+        await isLoaded(page());
+        const widths = await page().evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+        expect([path, width, widths[0]! <= widths[1]!]).toEqual([path, width, true]);
+      }
+    }
+  });
+});
