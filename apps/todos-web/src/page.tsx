@@ -9,12 +9,14 @@ interface PageProps {
   /** The tab's title; without it, the name of the client alone. */
   title?: string;
   heading: ComponentChildren;
+  /** Selector of what takes the focus when the page opens; without it, the heading does. */
+  focusOn?: string;
   class?: string;
   children: ComponentChildren;
 }
 
-/** What every page has: a title, and a heading that takes the focus when the page opens. */
-export function Page({ title, heading, class: name, children }: PageProps) {
+/** What every page has: a title, a heading, and a place for the focus when it opens. */
+export function Page({ title, heading, focusOn, class: name, children }: PageProps) {
   const h1 = useRef<HTMLHeadingElement>(null);
 
   useLayoutEffect(() => {
@@ -22,7 +24,8 @@ export function Page({ title, heading, class: name, children }: PageProps) {
   }, [title]);
 
   useEffect(() => {
-    if (!isFirstPage) h1.current!.focus({ preventScroll: true });
+    if (focusOn) document.querySelector<HTMLElement>(focusOn)!.focus();
+    else if (!isFirstPage) h1.current!.focus({ preventScroll: true });
     isFirstPage = false;
   }, []);
 

@@ -12,6 +12,9 @@ const pagePolicy = [
   "img-src 'self'",
   "connect-src 'self'",
   "form-action 'self'",
+  // No text becomes markup or script by way of the DOM either.
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
 ].join('; ');

@@ -16,6 +16,12 @@ async function get(path: string, headers: Record<string, string> = {}, method = 
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
+/** What the index page loads. */
+async function assetPaths() {
+  const { text } = await get('/');
+  return [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map((match) => match[1]!);
+}
+
 describe('In production mode', () => {
   test.each(['/', '/todos', '/todos/1', '/todos/new', '/todos/edit/1', '/anything/else', '/api', '/api/todo'])(
     'GET %s answers the index page, which is not cached',
@@ -28,10 +34,48 @@ describe('In production mode', () => {
     },
   );
 
+  test('assets are named by their content: each is immutable for a year', async () => {
+    const assets = await assetPaths();
+    expect(assets).toEqual([expect.stringMatching(/\.js$/), expect.stringMatching(/\.css$/)]);
+    for (const path of assets) {
+      const { status, headers } = await get(path);
+      expect([path, status, headers.get('cache-control')]).toEqual([path, 200, 'public, max-age=31536000, immutable']);
+    }
+  });
+
+  test('the index page can not be taken for another of the same size and age', async () => {
+    const { headers } = await get('/');
+    expect([headers.get('etag'), headers.get('last-modified')]).toEqual([null, null]);
+  });
+
+  test.each(['br', 'gzip'])('pages and assets are compressed with %s for who accepts it', async (encoding) => {
+    for (const path of ['/', '/todos/1', ...(await assetPaths())]) {
+      const plain = await get(path, { 'accept-encoding': 'identity' });
+      const compressed = await get(path, { 'accept-encoding': encoding });
+      expect([path, plain.headers.get('content-encoding')]).toEqual([path, null]);
+      expect([path, compressed.headers.get('content-encoding')]).toEqual([path, encoding]);
+      expect(compressed.headers.get('vary')).toMatch(/accept-encoding/i);
+      expect(compressed.headers.get('content-type')).toBe(plain.headers.get('content-type'));
+      expect(Number(compressed.headers.get('content-length'))).toBeLessThan(plain.text.length);
+      expect(compressed.text).toBe(plain.text);
+    }
+  });
+
+  test('compressed files have no address of their own', async () => {
+    const [script] = await assetPaths();
+    expect((await get(`${script!}.br`)).text).toMatch(/^<!doctype html>/i);
+  });
+
+  test('HEAD answers as GET does, without the page', async () => {
+    const { status, headers, text } = await get('/todos', {}, 'HEAD');
+    expect([status, headers.get('content-type'), text]).toEqual([200, 'text/html; charset=utf-8', '']);
+  });
+
   test('the page may run and load what the service serves, and nothing else', async () => {
     const policy = (await get('/')).headers.get('content-security-policy');
+    expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("script-src 'self'");
-    expect(policy).not.toContain('unsafe');
+    expect(policy).not.toMatch(/unsafe|data:|\*/);
   });
 
   test.each(['*/*', 'text/*', undefined])('a caller that accepts %s gets the page', async (accept) => {

@@ -6,19 +6,13 @@ export interface LocalService {
   /** Where it listens when all of them run. */
   sharedPort: number;
   path: string;
-  environment?: NodeJS.ProcessEnv;
+  /** The app whose build it serves as its pages, in production mode. */
+  client?: string;
 }
 
 export const services: LocalService[] = [
   { name: 'items', port: 8080, sharedPort: 8080, path: '/v1/items' },
   { name: 'programming-languages', port: 3000, sharedPort: 3000, path: '/programming-languages' },
-  // In production mode, so that its pages are there.
-  {
-    name: 'todos',
-    port: 3000,
-    sharedPort: 3001,
-    path: '/api/todos',
-    environment: { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' },
-  },
+  { name: 'todos', port: 3000, sharedPort: 3001, path: '/api/todos', client: 'todos-web' },
   { name: 'tutorials', port: 8080, sharedPort: 8082, path: '/api/tutorials' },
 ];

@@ -10,6 +10,10 @@ import { ensureDatabase } from './databases.ts';
 import { services, type LocalService } from './services.ts';
 
 const workspace = join(import.meta.dirname, '..', '..', '..');
+
+/** Vite's own default. */
+const CLIENT_PORT = 5173;
+
 const { watch, chosen } = readArguments();
 const children: ChildProcess[] = [];
 let isStopping = false;
@@ -61,9 +65,9 @@ async function runServices() {
   const ended = Promise.race(running.map(({ exit }) => exit));
   await Promise.race([ended, Promise.all(running.map(({ isListening }) => isListening))]);
   if (!isStopping && children.every((child) => child.exitCode === null)) {
-    const table = running.map(({ name, url, path, database }) => [
+    const table = running.map(({ name, url, path, pages, database }) => [
       name,
-      { API: url + path, docs: `${url}/docs`, database },
+      { API: url + path, docs: `${url}/docs`, ...(pages && { pages }), database },
     ]);
     console.table(Object.fromEntries(table));
     console.log('Ctrl-C stops everything; the data stay.');
@@ -71,33 +75,58 @@ async function runServices() {
   return ended;
 }
 
-async function startService({ name, port, sharedPort, path, environment }: LocalService, log: NodeJS.WritableStream) {
+async function startService({ name, port, sharedPort, path, client }: LocalService, log: NodeJS.WritableStream) {
   const database = await ensureDatabase(server.url, name);
   const isAlone = chosen.length === 1;
   const settings = {
     CORS_ORIGIN: 'http://localhost:*',
     PORT: `${port}`,
-    ...environment,
+    // In production mode its pages are there; those that are being worked on come from Vite.
+    ...(client && !watch ? { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' } : {}),
     ...process.env,
     ...(isAlone ? {} : { PORT: `${sharedPort}` }),
     DATABASE_URL: database,
     // Empty counts as not set: another server's would migrate that one.
     DATABASE_MIGRATION_URL: '',
   };
-  const child = spawn(
-    process.execPath,
+  const child = startNode(
     [
-      `--import=${join(import.meta.dirname, 'end-with-launcher.ts')}`,
       ...(watch ? ['--watch', '--watch-preserve-output'] : []),
       join(workspace, 'apps', name, watch ? 'src/main.ts' : 'dist/main.js'),
     ],
-    // A group of its own: Ctrl-C reaches the launcher alone, which then stops the services before the database.
-    { env: settings, stdio: ['pipe', 'pipe', 'inherit'], detached: true },
+    { env: settings },
   );
   child.stdout.pipe(log, { end: false });
+  const url = `http://localhost:${settings.PORT}`;
+  return {
+    ...{ name, path, database, url },
+    pages: client && (watch ? startClient(client, url) : url),
+    exit: once(child, 'exit').then(([code]: (number | null)[]) => code ?? 1),
+    isListening: listening(child.stdout),
+  };
+}
+
+/** Serves the pages from their sources, with hot reload, on the API of a running service. */
+function startClient(client: string, service: string) {
+  const vite = join(workspace, 'node_modules', 'vite', 'bin', 'vite.js');
+  const child = startNode([vite, `--port=${CLIENT_PORT}`, '--strictPort', '--logLevel=warn'], {
+    cwd: join(workspace, 'apps', client),
+    env: { ...process.env, TODOS_URL: service },
+  });
+  child.stdout.pipe(process.stdout, { end: false });
+  return `http://localhost:${CLIENT_PORT}`;
+}
+
+function startNode(args: string[], options: { cwd?: string; env: NodeJS.ProcessEnv }) {
+  const ending = `--import=${join(import.meta.dirname, 'end-with-launcher.ts')}`;
+  const child = spawn(process.execPath, [ending, ...args], {
+    ...options,
+    stdio: ['pipe', 'pipe', 'inherit'],
+    // A group of its own: Ctrl-C reaches the launcher alone, which then stops the services before the database.
+    detached: true,
+  });
   children.push(child);
-  const exit = once(child, 'exit').then(([code]: (number | null)[]) => code ?? 1);
-  return { name, path, database, url: `http://localhost:${settings.PORT}`, exit, isListening: listening(child.stdout) };
+  return child;
 }
 
 /** Waits for the log line with which a service begins to listen. */

@@ -16,7 +16,11 @@ function TodoDetails({ id }: { id: string }) {
   if (load.problem && load.problem.kind !== 'failed') return <TodoNotFound />;
 
   return (
-    <Page title={todo ? shortened(todo.description) : `Todo ${id}`} heading={todo?.description ?? `Todo ${id}`}>
+    <Page
+      class="details"
+      title={todo ? shortened(todo.description) : `Todo ${id}`}
+      heading={todo?.description ?? `Todo ${id}`}
+    >
       {load.problem && (
         <Failure what={`Todo ${id} could not be ${todo ? 'brought up to date' : 'loaded'}.`} load={load} />
       )}

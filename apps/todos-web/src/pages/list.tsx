@@ -80,7 +80,7 @@ function Todos({ todos, lists, show, text }: TodosProps) {
         />
       </div>
       <p class="hidden" role="status">
-        {order.length.toLocaleString('en')} todos are listed
+        {order.length === 1 ? '1 todo is listed' : `${order.length.toLocaleString('en')} todos are listed`}
       </p>
       {order.length > 0 ? (
         <VirtualList items={order}>{(id) => <Row {...byId.get(id)!} />}</VirtualList>

@@ -7,7 +7,7 @@ import { createTodo } from '../todos.ts';
 export function New() {
   const { route } = useLocation();
   return (
-    <Page title="New todo" heading="New todo">
+    <Page title="New todo" heading="New todo" focusOn="textarea">
       <TodoForm
         initial={{ description: '' }}
         cancel="/todos"

@@ -45,6 +45,7 @@ export function useService(options: BrowserContextOptions = {}) {
     [service, browser] = await Promise.all([startTodos(), connectBrowser()]);
   });
   beforeEach(async () => {
+    await sql`alter table if exists hidden rename to todo`.execute(service.db);
     await sql`truncate todo restart identity`.execute(service.db);
     opened = await openPage(browser, { baseURL: service.url, ...options });
   });
@@ -59,7 +60,6 @@ export function useService(options: BrowserContextOptions = {}) {
 
   return {
     service: () => service,
-    browser: () => browser,
     page: () => opened.page,
     /** What went wrong in the page's scripts so far; a test that means it to takes it out. */
     errors: () => opened.errors,

@@ -178,7 +178,7 @@ describe('Every page', () => {
     },
   );
 
-  test('takes the focus to its heading when it is opened from another, back and forward too', async () => {
+  test('takes the focus when it is opened from another, back and forward too: to its heading, or to the field to write in', async () => {
     await store('Buy milk');
     await page().goto('/');
     await page().getByRole('link', { name: 'See all todos' }).click();
@@ -192,6 +192,10 @@ describe('Every page', () => {
     await page().goBack();
     await hasFocus('h1:text("All todos")');
     await page().goForward();
+    await hasFocus('h1:text("Buy milk")');
+    await page().getByRole('link', { name: 'New todo' }).click();
+    await hasFocus('textarea');
+    await page().goBack();
     await hasFocus('h1:text("Buy milk")');
     expect(await page().title()).toBe('Buy milk · Todos');
   });

@@ -1,0 +1,104 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { isLoaded, phone, settles, useService } from './harness.ts';
+
+const { page, service } = useService();
+
+const listed = () => page().getByRole('listitem').count();
+const scrolledBy = () => page().evaluate(() => scrollY);
+const row = (name: string) => page().getByRole('link', { name, exact: true });
+
+/** What is in the document has nothing to do with how long the list is. */
+const FEW_ROWS = 120;
+
+beforeEach(async () => {
+  await sql`insert into todo (description, "isCompleted")
+    select 'Todo number ' || n, (n <= 5000)::int from generate_series(1, 10000) n`.execute(service().db);
+});
+
+test('Of 10,000 todos only those near the window are in the document, from the first to the last', async () => {
+  await page().goto('/todos');
+  await row('Todo number 10000').waitFor();
+  expect(await listed()).toBeLessThan(FEW_ROWS);
+  await page().keyboard.press('End');
+  await row('Todo number 1').waitFor();
+  expect(await listed()).toBeLessThan(FEW_ROWS);
+  await page().keyboard.press('Home');
+  await row('Todo number 10000').waitFor();
+  await page().mouse.move(600, 400);
+  for (let turn = 0; turn < 30; turn += 1) {
+    await page().mouse.wheel(0, 900);
+    expect(await listed()).toBeLessThan(FEW_ROWS);
+  }
+  await settles(
+    () =>
+      page().evaluate(() => {
+        const inTheMiddle = document.elementFromPoint(innerWidth / 2, innerHeight / 2);
+        return inTheMiddle?.closest('li') !== null;
+      }),
+    true,
+  );
+});
+
+test('A screen reader hears which of 10,000 a todo is', async () => {
+  await page().goto('/todos');
+  await row('Todo number 10000').waitFor();
+  await page().keyboard.press('End');
+  const last = page()
+    .getByRole('listitem')
+    .filter({ has: row('Todo number 1') });
+  await settles(
+    async () => [await last.getAttribute('aria-posinset'), await last.getAttribute('aria-setsize')],
+    ['10000', '10000'],
+  );
+});
+
+test('Search finds one of 10,000, and a toggle changes just that one', async () => {
+  await page().goto('/todos');
+  await page().getByRole('searchbox').fill('number 4321');
+  await settles(listed, 1);
+  await page().getByRole('checkbox', { name: 'Todo number 4321' }).uncheck();
+  await settles(
+    async () => (await service().db.selectFrom('todo').select('id').where('isCompleted', '=', 0).execute()).length,
+    5001,
+  );
+  await page().getByRole('link', { name: 'Open 5,001' }).waitFor();
+});
+
+test('A row that has the focus keeps it, however far the list is scrolled', async () => {
+  await page().goto('/todos');
+  await page().getByRole('checkbox', { name: 'Todo number 9999' }).focus();
+  await page().evaluate(() => scrollTo(0, 300_000));
+  await settles(() => row('Todo number 10000').count(), 0);
+  expect(await page().evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(
+    'Done: Todo number 9999',
+  );
+});
+
+test('Tab walks on through rows that were not in the document before', async () => {
+  await page().goto('/todos');
+  await page().getByRole('checkbox', { name: 'Todo number 10000' }).focus();
+  // Three stops in each row.
+  for (let stop = 0; stop < 3 * 150; stop += 1) await page().keyboard.press('Tab');
+  expect(await page().evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(
+    'Done: Todo number 9850',
+  );
+});
+
+test.each(['back', 'reload'])('%s shows the part of the list that was left', async (way) => {
+  await page().setViewportSize(phone);
+  await page().goto('/todos');
+  await row('Todo number 10000').waitFor();
+  await page().evaluate(() => scrollTo(0, 200_000));
+  await settles(() => page().evaluate(() => (history.state as { scrollY?: number } | null)?.scrollY), 200_000);
+  if (way === 'reload') await page().reload();
+  else {
+    await page().getByRole('listitem').nth(40).getByRole('link').first().click();
+    await page().getByRole('button', { name: 'Mark as done' }).waitFor();
+    expect(await scrolledBy()).toBe(0);
+    await page().goBack();
+  }
+  await isLoaded(page());
+  await settles(scrolledBy, 200_000);
+  await page().getByRole('listitem').first().waitFor();
+});

@@ -1,0 +1,323 @@
+import { describe, expect, test } from '@jest/globals';
+import { hides, hold, settles, shows, useService } from './harness.ts';
+
+const { page, store, stored, breakDatabase } = useService();
+
+const description = () => page().getByLabel('Description');
+const save = () => page().getByRole('button', { name: 'Save' });
+const rows = () => page().getByRole('listitem').allInnerTexts();
+const failure = () => page().getByRole('alert').filter({ hasText: /./ });
+
+async function goOffline() {
+  await page().context().setOffline(true);
+  await shows(page(), 'You are offline. What is shown may be out of date');
+}
+
+describe('Loading', () => {
+  test.each([
+    ['/', 'text=1 open'],
+    ['/todos', 'li >> text=Buy milk'],
+    ['/todos/1', 'h1:text("Buy milk")'],
+    ['/todos/edit/1', 'textarea'],
+  ])('%s says that it loads, then shows what came', async (path, content) => {
+    await store('Buy milk');
+    const release = await hold(page(), 'GET');
+    await page().goto(path);
+    await page().getByRole('status').getByText('Loading…').waitFor();
+    expect(await page().locator(content).isVisible()).toBe(false);
+    release();
+    await page().locator(content).waitFor();
+    await hides(page(), 'Loading…');
+  });
+
+  test('is not to be seen where the data are there from before: they are shown, and brought up to date', async () => {
+    await store('Buy milk');
+    await page().goto('/');
+    await shows(page(), '1 open');
+    await store('Buy bread');
+    const release = await hold(page(), 'GET');
+    await page().getByRole('link', { name: '1 open' }).click();
+    await settles(rows, ['Buy milk']);
+    release();
+    await settles(rows, ['Buy bread', 'Buy milk']);
+  });
+});
+
+describe('Nothing there yet', () => {
+  test('home and list say so and lead to the form', async () => {
+    await page().goto('/');
+    await shows(page(), 'There are no todos yet.');
+    await page().goto('/todos');
+    await page().getByRole('link', { name: 'Write down the first one' }).click();
+    await description().waitFor();
+  });
+});
+
+describe('The form', () => {
+  test.each(['', '   ', '\n\t'])(
+    'does not save a blank description (%j), and says so beside the field',
+    async (text) => {
+      await page().goto('/todos/new');
+      await description().fill(text);
+      await save().click();
+      await shows(page(), 'Write down what is to be done.');
+      expect(await description().getAttribute('aria-invalid')).toBe('true');
+      expect(await description().getAttribute('aria-describedby')).toContain(
+        await page().getByText('Write down what is to be done.').getAttribute('id'),
+      );
+      await page().locator('textarea:focus').waitFor();
+      await description().fill('Buy milk');
+      await hides(page(), 'Write down what is to be done.');
+      expect(await stored()).toEqual([]);
+    },
+  );
+
+  test('counts code points while typing and takes 255 of them, of any plane', async () => {
+    await page().goto('/todos/new');
+    await shows(page(), '0 of 255 characters');
+    await description().fill('😀é');
+    await shows(page(), '2 of 255 characters');
+    await description().fill('😀'.repeat(236));
+    await shows(page(), '19 characters left');
+    await description().fill('😀'.repeat(256));
+    await shows(page(), '256 of 255 characters');
+    await shows(page(), 'This is 1 character too long.');
+    await save().click();
+    await page().locator('textarea:focus').waitFor();
+    expect(await stored()).toEqual([]);
+
+    await description().fill('😀'.repeat(255));
+    await hides(page(), 'too long');
+    await save().click();
+    await settles(stored, ['😀'.repeat(255)]);
+  });
+
+  test('says beside the field what the service refuses', async () => {
+    await page().goto('/todos/new');
+    await description().fill('a\0b');
+    await save().click();
+    await settles(
+      () => page().locator('#description-error').innerText(),
+      'Description must not contain NUL or unpaired surrogates',
+    );
+    expect(await description().inputValue()).toBe('a\0b');
+  });
+
+  test('says that it saves, sends once however often it is asked to, and then that it has saved', async () => {
+    await page().goto('/todos/new');
+    const release = await hold(page(), 'POST');
+    await description().fill('Buy milk');
+    await description().press('Enter');
+    const saving = page().getByRole('button', { name: 'Saving…' });
+    await saving.click({ force: true });
+    await description().press('Enter');
+    release();
+    await shows(page(), 'Saved.');
+    await settles(rows, ['Buy milk']);
+    expect(await stored()).toEqual(['Buy milk']);
+  });
+
+  test('saves on Enter and begins a new line with Shift', async () => {
+    await page().goto('/todos/new');
+    await description().pressSequentially('Buy');
+    await description().press('Shift+Enter');
+    await description().pressSequentially('milk');
+    await description().press('Enter');
+    await settles(stored, ['Buy\nmilk']);
+  });
+
+  test('shows what is stored when it opens to edit, and saves both description and completion', async () => {
+    await store('✓ Buy milk');
+    await page().goto('/todos/edit/1');
+    expect(await description().inputValue()).toBe('Buy milk');
+    await page().getByRole('checkbox', { name: 'Done' }).uncheck();
+    await description().fill('Buy bread');
+    await save().click();
+    await page().waitForURL('**/todos/1');
+    await shows(page(), 'Saved.');
+    expect(await stored()).toEqual(['Buy bread']);
+  });
+
+  test('is left unsaved by Cancel', async () => {
+    await store('Buy milk');
+    await page().goto('/todos/edit/1');
+    await description().fill('Nonsense');
+    await page().getByRole('link', { name: 'Cancel' }).click();
+    await page().getByRole('heading', { name: 'Buy milk' }).waitFor();
+    await page().getByRole('link', { name: 'Edit' }).click();
+    expect(await description().inputValue()).toBe('Buy milk');
+    expect(await stored()).toEqual(['Buy milk']);
+  });
+});
+
+describe('A save that fails', () => {
+  test.each([
+    ['/todos/new', []],
+    ['/todos/edit/1', ['Buy milk']],
+  ])('at %s says so, keeps what was typed, and works when it is tried again', async (path, before) => {
+    if (before.length > 0) await store(...before);
+    await page().goto(path);
+    await description().fill('Buy bread');
+    const mend = await breakDatabase();
+    await save().click();
+    await shows(page(), 'This could not be saved. The server has a problem.');
+    expect(await description().inputValue()).toBe('Buy bread');
+    await mend();
+    expect(await stored()).toEqual(before);
+    await save().click();
+    await shows(page(), 'Saved.');
+    await settles(stored, ['Buy bread']);
+  });
+
+  test('loses nothing by a reload or by leaving the page either, until it is discarded', async () => {
+    await page().goto('/todos/new');
+    await description().fill('Buy bread');
+    const mend = await breakDatabase();
+    await save().click();
+    await shows(page(), 'This could not be saved.');
+    await mend();
+    await page().reload();
+    await shows(page(), 'What you typed here before has been kept.');
+    expect(await description().inputValue()).toBe('Buy bread');
+    await page().getByRole('link', { name: 'All todos' }).first().click();
+    await page().getByRole('link', { name: 'New todo' }).first().click();
+    expect(await description().inputValue()).toBe('Buy bread');
+    await page().getByRole('button', { name: 'Discard it' }).click();
+    expect(await description().inputValue()).toBe('');
+    await page().reload();
+    await description().waitFor();
+    expect(await description().inputValue()).toBe('');
+  });
+
+  test('offline says so and works when the network is back', async () => {
+    await page().goto('/todos/new');
+    await description().fill('Buy bread');
+    await goOffline();
+    await save().click();
+    await shows(page(), 'This could not be saved. You are offline.');
+    await page().context().setOffline(false);
+    await hides(page(), 'You are offline. What is shown');
+    await save().click();
+    await settles(stored, ['Buy bread']);
+  });
+});
+
+describe('A toggle', () => {
+  test('shows at once, before the service has answered', async () => {
+    await store('Buy milk');
+    await page().goto('/todos');
+    await page().getByRole('checkbox').waitFor();
+    const release = await hold(page(), 'PUT');
+    await page().getByRole('checkbox').check();
+    await page().getByRole('link', { name: 'Done 1' }).waitFor();
+    expect(await stored()).toEqual(['Buy milk']);
+    release();
+    await settles(stored, ['✓ Buy milk']);
+    expect(await page().getByRole('checkbox').isChecked()).toBe(true);
+  });
+
+  test('that fails rolls back, says so, and can be tried again', async () => {
+    await store('Buy milk', '✓ Buy bread');
+    await page().goto('/todos');
+    await page().getByRole('checkbox').first().waitFor();
+    const mend = await breakDatabase();
+    for (const [name, still, was] of [
+      ['Buy milk', 'open', false],
+      ['Buy bread', 'done', true],
+    ] as const) {
+      const checkbox = page().getByRole('checkbox', { name });
+      await checkbox.click();
+      await settles(() => failure().allInnerTexts(), [expect.stringContaining(`“${name}” is still ${still}.`)]);
+      expect(await checkbox.isChecked()).toBe(was);
+    }
+    await mend();
+    await page().getByRole('button', { name: 'Try again' }).click();
+    await settles(stored, ['Buy milk', 'Buy bread']);
+    await settles(() => page().getByRole('checkbox', { name: 'Buy bread' }).isChecked(), false);
+    expect(await failure().count()).toBe(0);
+  });
+
+  test('of the details rolls back too', async () => {
+    await store('Buy milk');
+    await page().goto('/todos/1');
+    await page().getByRole('button', { name: 'Mark as done' }).waitFor();
+    const mend = await breakDatabase();
+    await page().getByRole('button', { name: 'Mark as done' }).click();
+    await shows(page(), '“Buy milk” is still open. The server has a problem.');
+    await page().getByRole('button', { name: 'Mark as done' }).waitFor();
+    await page().getByRole('button', { name: 'Close' }).click();
+    await hides(page(), 'is still open');
+    await mend();
+  });
+
+  test('offline rolls back', async () => {
+    await store('Buy milk');
+    await page().goto('/todos');
+    await page().getByRole('checkbox').waitFor();
+    await goOffline();
+    await page().getByRole('checkbox').click();
+    await shows(page(), '“Buy milk” is still open. You are offline.');
+    expect(await page().getByRole('checkbox').isChecked()).toBe(false);
+  });
+});
+
+describe('The server answering 500', () => {
+  test.each([
+    ['/', 'Your todos could not be counted.', 'text=1 open'],
+    ['/todos', 'Your todos could not be loaded.', 'li >> text=Buy milk'],
+    ['/todos/1', 'Todo 1 could not be loaded.', 'h1:text("Buy milk")'],
+    ['/todos/edit/1', 'Todo 1 could not be loaded.', 'textarea'],
+  ])('at %s is told, with a way to try again that works once it has recovered', async (path, sentence, content) => {
+    await store('Buy milk');
+    const mend = await breakDatabase();
+    await page().goto(path);
+    await shows(page(), `${sentence} The server has a problem.`);
+    await page().getByRole('button', { name: 'Try again' }).click();
+    await shows(page(), `${sentence} The server has a problem.`);
+    await mend();
+    await page().getByRole('button', { name: 'Try again' }).click();
+    await page().locator(content).waitFor();
+    await hides(page(), sentence);
+    await page().locator('h1:focus').waitFor();
+  });
+
+  test('leaves on the list what was shown before', async () => {
+    await store('Buy milk');
+    await page().goto('/todos');
+    await settles(rows, ['Buy milk']);
+    await page().getByRole('link', { name: 'Buy milk', exact: true }).click();
+    await shows(page(), 'Mark as done');
+    const mend = await breakDatabase();
+    await page().getByRole('link', { name: 'All todos' }).first().click();
+    await shows(page(), 'Your todos could not be brought up to date.');
+    expect(await rows()).toEqual(['Buy milk']);
+    await mend();
+  });
+});
+
+describe('Offline', () => {
+  test('pages go on with what they have, and load by themselves when the network is back', async () => {
+    await store('Buy milk');
+    await page().goto('/todos');
+    await settles(rows, ['Buy milk']);
+    await goOffline();
+    await page().getByRole('link', { name: 'Buy milk', exact: true }).click();
+    await shows(page(), 'Todo 1 could not be brought up to date. You are offline.');
+    await page().getByRole('heading', { name: 'Buy milk' }).waitFor();
+    await page().context().setOffline(false);
+    await hides(page(), 'could not be brought up to date');
+  });
+});
+
+describe('Answers that make no sense', () => {
+  test.each([
+    ['a page of a proxy', { status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' }],
+    ['a page with status 200', { status: 200, contentType: 'text/html', body: '<h1>Log in</h1>' }],
+    ['half of a list', { status: 200, contentType: 'application/json', body: '[{"id":1,' }],
+    ['an empty answer', { status: 503, body: '' }],
+  ])('are told as a problem of the server: %s', async (_name, answer) => {
+    await page().route('**/api/todos', (route) => route.fulfill(answer));
+    await page().goto('/todos');
+    await shows(page(), 'Your todos could not be loaded. The server has a problem.');
+  });
+});
