@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /** Rows kept above and below what can be seen: enough for a keyboard, a screen reader and a quick thumb. */
-const AROUND = 30;
+const AROUND = 16;
 
 interface VirtualListProps {
   /** Keys of the rows, in their order. */
@@ -36,6 +36,12 @@ export function VirtualList({ items, children }: VirtualListProps) {
   }, [items.length]);
   useScrollMemory();
 
+  const first = Math.max(0, from);
+  const indices = items.slice(first, Math.max(first, to)).map((_item, row) => first + row);
+  // The row with the focus stays: the focus would be lost with it.
+  const kept = items.findIndex((item) => item === focused);
+  if (kept >= 0 && !indices.includes(kept)) indices.push(kept);
+
   return (
     <ul
       ref={list}
@@ -43,21 +49,20 @@ export function VirtualList({ items, children }: VirtualListProps) {
       style={{ height: `calc(${items.length} * var(--row))` }}
       onFocusIn={({ target }) => setFocused(Number((target as Element).closest('li')?.dataset.item))}
     >
-      {items.map(
-        (item, index) =>
-          // The row with the focus stays: the focus would be lost with it.
-          ((index >= from && index < to) || item === focused) && (
-            <li
-              key={item}
-              data-item={item}
-              aria-setsize={items.length}
-              aria-posinset={index + 1}
-              style={{ top: `calc(${index} * var(--row))` }}
-            >
-              {children(item)}
-            </li>
-          ),
-      )}
+      {indices.map((index) => {
+        const item = items[index]!;
+        return (
+          <li
+            key={item}
+            data-item={item}
+            aria-setsize={items.length}
+            aria-posinset={index + 1}
+            style={{ top: `calc(${index} * var(--row))` }}
+          >
+            {children(item)}
+          </li>
+        );
+      })}
     </ul>
   );
 }

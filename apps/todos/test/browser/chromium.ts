@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Launcher } from 'chrome-launcher';
@@ -41,6 +41,11 @@ async function unpackChromium(folder: string): Promise<LaunchOptions> {
   try {
     const { default: packed } = await import('@sparticuz/chromium');
     const executablePath = await packed.executablePath();
+    // Its own names folders that it expects elsewhere: without a font no text has a size.
+    await writeFile(
+      join(folder, 'fonts', 'fonts.conf'),
+      `<fontconfig><dir>${join(folder, 'fonts')}</dir><cachedir>${join(folder, 'cache')}</cachedir></fontconfig>`,
+    );
     return { executablePath, env: { ...process.env } };
   } finally {
     for (const name of Object.keys(process.env)) if (!(name in before)) Reflect.deleteProperty(process.env, name);

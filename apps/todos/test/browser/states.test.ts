@@ -272,8 +272,10 @@ describe('The server answering 500', () => {
     const mend = await breakDatabase();
     await page().goto(path);
     await shows(page(), `${sentence} The server has a problem.`);
+    const failedAgain = page().waitForResponse((response) => response.status() === 500);
     await page().getByRole('button', { name: 'Try again' }).click();
-    await shows(page(), `${sentence} The server has a problem.`);
+    await failedAgain;
+    await page().getByRole('button', { name: 'Try again' }).waitFor();
     await mend();
     await page().getByRole('button', { name: 'Try again' }).click();
     await page().locator(content).waitFor();
