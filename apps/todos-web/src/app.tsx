@@ -16,6 +16,7 @@ export function App() {
   return (
     <LocationProvider scope={clientPaths}>
       <Header />
+      <Notices />
       <OfflineBanner />
       <Router>
         <Route path="/" component={Home} />
@@ -28,7 +29,6 @@ export function App() {
       <footer>
         <a href="/docs">The API of this service</a>
       </footer>
-      <Notices />
     </LocationProvider>
   );
 }

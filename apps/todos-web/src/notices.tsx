@@ -1,58 +1,132 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { createStore } from './store.ts';
 
 /** Long enough to read twice. */
 const SHOWN_MS = 8_000;
 
+/** More would hide the page that they are about. */
+const MOST_SHOWN = 3;
+
 interface Notice {
   kind: 'saved' | 'problem';
+  /** The todo that it is about; a later notice about the same one takes its place. */
+  about?: number;
+  /** Quoted before the text. It may be written in any direction. */
+  subject?: string;
   text: string;
   retry?: () => void;
 }
 
-const store = createStore<{ notice: Notice | undefined }>({ notice: undefined });
+const store = createStore({
+  notices: [] as (Notice & { key: number })[],
+  /** What a screen reader says while something goes on that others see. */
+  said: '',
+});
+
+let lastKey = 0;
 
 /** Shows and announces a sentence, whatever page is open. What went well goes by itself; a problem stays until it is closed. */
-export const notify = (notice: Notice) => store.update({ notice });
-
-const close = () => store.update({ notice: undefined });
-
-export function Notices() {
-  const { notice } = store.use();
-
-  useEffect(() => {
-    if (notice?.kind !== 'saved') return;
-    const timer = setTimeout(close, SHOWN_MS);
-    return () => clearTimeout(timer);
-  }, [notice]);
-
-  // Both regions are always there: a region that comes together with its text is not announced.
-  return (
-    <div class="notices">
-      <div role="status">{notice?.kind === 'saved' && <NoticeBox {...notice} />}</div>
-      <div role="alert">{notice?.kind === 'problem' && <NoticeBox {...notice} />}</div>
-    </div>
-  );
+export function notify(notice: Notice) {
+  const others = store.get().notices.filter(({ kind, about }) => kind === 'problem' && about !== notice.about);
+  lastKey += 1;
+  store.update({ notices: [...others, { ...notice, key: lastKey }].slice(-MOST_SHOWN) });
 }
 
-function NoticeBox({ kind, text, retry }: Notice) {
+/** Closes the notice about a todo: it is no longer true. */
+export const closeNotice = (about: number) => closeWhere((notice) => notice.about === about);
+
+function closeWhere(isClosed: (notice: Notice & { key: number }) => boolean) {
+  store.update({ notices: store.get().notices.filter((notice) => !isClosed(notice)) });
+}
+
+/** Announces a text for as long as the component that uses it shows the same to those who see. */
+export function useAnnouncement(text: string | undefined) {
+  useEffect(() => {
+    if (!text) return;
+    store.update({ said: text });
+    return () => store.update({ said: '' });
+  }, [text]);
+}
+
+export function Notices() {
+  const { notices, said } = store.use();
+  const box = useRef<HTMLDivElement>(null);
+  const focusedBefore = useRef<Element | null>(null);
+  const saved = notices.find(({ kind }) => kind === 'saved');
+
+  useEffect(() => {
+    if (!saved) return;
+    const close = () => {
+      if (box.current!.contains(document.activeElement)) timer = setTimeout(close, SHOWN_MS);
+      else closeWhere(({ key }) => key === saved.key);
+    };
+    let timer = setTimeout(close, SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [saved?.key]);
+
+  useEffect(() => {
+    const closeAll = ({ key }: KeyboardEvent) => {
+      if (key === 'Escape') dismiss(() => true);
+    };
+    addEventListener('keydown', closeAll);
+    return () => removeEventListener('keydown', closeAll);
+  }, []);
+
+  /** Closes notices by hand; the focus goes back to where it came from. */
+  function dismiss(isClosed: (notice: Notice & { key: number }) => boolean) {
+    if (box.current!.contains(document.activeElement)) {
+      const before = focusedBefore.current;
+      const target = before?.isConnected ? before : document.querySelector('h1');
+      (target as HTMLElement).focus({ preventScroll: true });
+    }
+    closeWhere(isClosed);
+  }
+
+  const boxes = (kind: Notice['kind']) =>
+    notices
+      .filter((notice) => notice.kind === kind)
+      .map(({ key, subject, text, retry }) => (
+        <div key={key} class={`notice ${kind}`}>
+          <p>
+            {subject && (
+              <>
+                “<bdi>{subject}</bdi>”{' '}
+              </>
+            )}
+            {text}
+          </p>
+          {retry && (
+            <button
+              type="button"
+              onClick={() => {
+                dismiss((notice) => notice.key === key);
+                retry();
+              }}
+            >
+              Try again
+            </button>
+          )}
+          <button type="button" onClick={() => dismiss((notice) => notice.key === key)}>
+            Close
+          </button>
+        </div>
+      ));
+
+  // The regions are always there: one that comes together with its text is not announced.
   return (
-    <div class={`notice ${kind}`}>
-      <p dir="auto">{text}</p>
-      {retry && (
-        <button
-          type="button"
-          onClick={() => {
-            close();
-            retry();
-          }}
-        >
-          Try again
-        </button>
-      )}
-      <button type="button" onClick={close}>
-        Close
-      </button>
+    <div
+      class="notices"
+      ref={box}
+      onFocusIn={({ relatedTarget }) => {
+        const before = relatedTarget as Element | null;
+        if (before && !box.current!.contains(before)) focusedBefore.current = before;
+      }}
+    >
+      <div role="status">{boxes('saved')}</div>
+      <div role="alert">{boxes('problem')}</div>
+      <p class="hidden" role="status">
+        {said}
+      </p>
     </div>
   );
 }

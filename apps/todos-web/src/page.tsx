@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useAnnouncement } from './notices.tsx';
 import type { Load } from './use-load.ts';
 
 /** The page that the visit began with leaves the focus where the browser has put it. */
@@ -40,9 +41,9 @@ export function Page({ title, heading, focusOn, class: name, children }: PagePro
 }
 
 export function Loading({ rows = 1 }: { rows?: number }) {
+  useAnnouncement('Loading…');
   return (
-    <div class="loading" role="status">
-      <span class="hidden">Loading…</span>
+    <div class="loading">
       {Array.from({ length: rows }, (_, row) => (
         <div key={row} class="bar" />
       ))}
@@ -52,19 +53,20 @@ export function Loading({ rows = 1 }: { rows?: number }) {
 
 /** Says why `what` is not there, or not up to date, and offers to try again. */
 export function Failure({ what, load: { isLoading, problem, retry } }: { what: string; load: Load }) {
+  const button = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => {
+    const { current } = button;
+    return () => {
+      // It has worked, and the button goes.
+      if (current === document.activeElement) document.querySelector('h1')?.focus();
+    };
+  }, []);
   return (
     <div class="failure" role="alert">
       <p>
         <strong>{what}</strong> {problem?.message}
       </p>
-      <button
-        type="button"
-        onClick={() => {
-          // The button will be gone when it has worked.
-          document.querySelector('h1')?.focus();
-          retry();
-        }}
-      >
+      <button type="button" ref={button} onClick={retry}>
         {isLoading ? 'Trying…' : 'Try again'}
       </button>
     </div>

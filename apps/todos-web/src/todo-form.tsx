@@ -1,28 +1,36 @@
 import { useRef, useState } from 'preact/hooks';
-import { DESCRIPTION_LIMIT, type Problem, type Todo } from './api.ts';
+import { asProblem, DESCRIPTION_LIMIT, type Problem, type Todo } from './api.ts';
+import { notify, useAnnouncement } from './notices.tsx';
+import { shortened } from './todos.ts';
 import { useDraft } from './use-draft.ts';
 
-/** From here on a screen reader hears how many characters are left. */
-const NEARLY_FULL = 20;
+/** How few characters are left is said when these are reached. */
+const NEARLY_FULL = [5, 10, 20];
 
 /** A new todo is open; only an existing one can be marked as done. */
 type Values = Pick<Todo, 'description'> & Partial<Pick<Todo, 'isCompleted'>>;
 
 interface TodoFormProps {
   initial: Values;
+  /** Under which what is typed is kept. */
+  draftKey: string;
   /** Where to go without saving. */
   cancel: string;
-  /** Saves and leaves the page. Throws a Problem otherwise. */
+  /** @throws Problem */
   onSave: (values: Values) => Promise<void>;
+  /** Leaves the page; not called if that has been left meanwhile. */
+  onSaved: () => void;
 }
 
-export function TodoForm({ initial, cancel, onSave }: TodoFormProps) {
-  const draft = useDraft(initial);
+export function TodoForm({ initial, draftKey, cancel, onSave, onSaved }: TodoFormProps) {
+  const draft = useDraft(draftKey, initial);
   const { description, isCompleted } = draft.values;
   const [isSaving, setSaving] = useState(false);
   const [problem, setProblem] = useState<Problem>();
   const [isChecked, setChecked] = useState(false);
+  // Null again when the page has been left.
   const field = useRef<HTMLTextAreaElement>(null);
+  useAnnouncement(isSaving ? 'Saving…' : undefined);
 
   const left = DESCRIPTION_LIMIT - Array.from(description).length;
   const error = mistake(description, left, isChecked) ?? (problem?.kind === 'refused' ? problem.message : undefined);
@@ -36,14 +44,27 @@ export function TodoForm({ initial, cancel, onSave }: TodoFormProps) {
       return;
     }
     setSaving(true);
+    // Somebody who leaves and comes back while it is on its way must not save it twice.
+    draft.forget();
     try {
       await onSave(draft.values);
-      draft.forget();
+      notify({ kind: 'saved', text: 'Saved.' });
+      if (field.current) onSaved();
     } catch (reason) {
-      setProblem(reason as Problem);
-      setSaving(false);
-      field.current!.focus();
+      draft.keep();
+      fail(asProblem(reason));
     }
+  }
+
+  function fail(reason: Problem) {
+    if (!field.current) {
+      const text = `could not be saved. ${reason.message} The form has kept what you typed.`;
+      notify({ kind: 'problem', subject: shortened(description), text });
+      return;
+    }
+    setProblem(reason);
+    setSaving(false);
+    field.current.focus();
   }
 
   return (
@@ -57,12 +78,14 @@ export function TodoForm({ initial, cancel, onSave }: TodoFormProps) {
       }}
     >
       {draft.isRestored && (
-        <p class="restored" role="status">
-          What you typed here before has been kept.
-          <button type="button" onClick={draft.discard}>
-            Discard it
-          </button>
-        </p>
+        <Restored
+          onDiscard={() => {
+            draft.discard();
+            setChecked(false);
+            setProblem(undefined);
+            field.current!.focus();
+          }}
+        />
       )}
       <label for="description">Description</label>
       <textarea
@@ -72,6 +95,7 @@ export function TodoForm({ initial, cancel, onSave }: TodoFormProps) {
         rows={3}
         enterkeyhint="done"
         required
+        readOnly={isSaving}
         aria-invalid={error !== undefined}
         aria-describedby="description-error description-count"
         value={description}
@@ -81,7 +105,7 @@ export function TodoForm({ initial, cancel, onSave }: TodoFormProps) {
         }}
         onKeyDown={(event) => {
           // As in a one-line field; with Shift it begins a new line, and while a word is being composed it is not ours.
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+          if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
           event.preventDefault();
           void save();
         }}
@@ -94,7 +118,7 @@ export function TodoForm({ initial, cancel, onSave }: TodoFormProps) {
           {DESCRIPTION_LIMIT - left} of {DESCRIPTION_LIMIT} characters
         </p>
         <p class="hidden" role="status">
-          {left >= 0 && left <= NEARLY_FULL && `${left} characters left`}
+          {left >= 0 && nearlyFull(left)}
         </p>
       </div>
       {isCompleted !== undefined && (
@@ -102,23 +126,31 @@ export function TodoForm({ initial, cancel, onSave }: TodoFormProps) {
           <input
             type="checkbox"
             checked={isCompleted === 1}
+            disabled={isSaving}
             onChange={({ currentTarget }) => draft.change({ isCompleted: currentTarget.checked ? 1 : 0 })}
           />
           Done
         </label>
       )}
-      {problem?.kind === 'failed' || problem?.kind === 'missing' ? (
-        <p class="failure" role="alert">
-          <span>
+      {problem && problem.kind !== 'refused' && (
+        <div class="failure" role="alert">
+          <p>
             <strong>This could not be saved.</strong> {problem.message} What you have typed is still here.
-          </span>
-        </p>
-      ) : null}
+          </p>
+        </div>
+      )}
       <p class="actions">
         <button class="button" aria-disabled={isSaving}>
           {isSaving ? 'Saving…' : 'Save'}
         </button>
-        <a class="button quiet" href={cancel} onClick={draft.forget}>
+        <a
+          class="button quiet"
+          href={cancel}
+          onClick={({ ctrlKey, metaKey, shiftKey }) => {
+            // In another tab or window it leaves this form as it is.
+            if (!ctrlKey && !metaKey && !shiftKey) draft.forget();
+          }}
+        >
           Cancel
         </a>
       </p>
@@ -126,9 +158,30 @@ export function TodoForm({ initial, cancel, onSave }: TodoFormProps) {
   );
 }
 
+function Restored({ onDiscard }: { onDiscard: () => void }) {
+  const words = 'What you typed here before has been kept.';
+  useAnnouncement(words);
+  return (
+    <div class="restored">
+      <p>{words}</p>
+      <button type="button" onClick={onDiscard}>
+        Discard it
+      </button>
+    </div>
+  );
+}
+
 /** Too much is said while typing, too little not before saving. */
 function mistake(description: string, left: number, isChecked: boolean) {
-  if (left < 0) return `This is ${-left} ${left === -1 ? 'character' : 'characters'} too long.`;
+  if (left < 0) return `This is too long: ${DESCRIPTION_LIMIT} characters fit.`;
   if (isChecked && description.trim() === '') return 'Write down what is to be done.';
   return undefined;
 }
+
+function nearlyFull(left: number) {
+  const few = NEARLY_FULL.find((limit) => left <= limit);
+  return few && `No more than ${few} characters are left`;
+}
+
+/** Safari ends the composition first, and marks the key that did it in a way that no other browser needs any more. */
+const isComposing = (event: KeyboardEvent) => event.isComposing || Reflect.get(event, 'keyCode') === 229;

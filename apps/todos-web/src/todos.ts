@@ -1,6 +1,6 @@
 import * as api from './api.ts';
 import type { Todo } from './api.ts';
-import { notify } from './notices.tsx';
+import { closeNotice, notify } from './notices.tsx';
 import { createStore } from './store.ts';
 
 type Completed = Todo['isCompleted'];
@@ -14,8 +14,11 @@ const store = createStore({
   lists: 0,
 });
 
-/** Writes that the service has confirmed: a list that was asked for before one of them may not show it. */
-let writes = 0;
+/** What has been written, in its order: an answer that was asked for earlier may not show it. */
+const written: Todo[] = [];
+
+/** The last write to each todo that is on its way: the next one waits for it. */
+const writing = new Map<number, Promise<unknown>>();
 
 export function useTodos() {
   const { confirmed, wanted, lists } = store.use();
@@ -33,61 +36,88 @@ export function useTodos() {
 
 /** @throws Problem */
 export async function loadTodos(): Promise<void> {
-  const writesBefore = writes;
-  const todos = await api.listTodos();
-  if (writes !== writesBefore) return loadTodos();
-  const { lists } = store.get();
-  store.update({ confirmed: new Map(todos.map((todo) => [todo.id, todo])), lists: lists + 1 });
+  const earlier = written.length;
+  const todos = [...(await api.listTodos()), ...written.slice(earlier)];
+  store.update({ confirmed: new Map(todos.map((todo) => [todo.id, todo])), lists: store.get().lists + 1 });
 }
 
 /** @throws Problem */
-export async function loadTodo(id: string): Promise<Todo> {
+export async function loadTodo(id: string): Promise<void> {
+  const earlier = written.length;
   const todo = await api.readTodo(id);
-  confirm(todo);
-  return todo;
+  confirm(written.slice(earlier).findLast((later) => later.id === todo.id) ?? todo);
 }
 
 /** @throws Problem */
-export async function createTodo(description: string): Promise<Todo> {
+export async function createTodo(description: string): Promise<void> {
   const { id } = await api.createTodo(description);
-  const todo: Todo = { id, description, isCompleted: 0 };
-  writes += 1;
-  confirm(todo);
-  return todo;
+  confirmWritten({ id, description, isCompleted: 0 });
 }
 
 /** @throws Problem */
-export async function saveTodo(todo: Todo): Promise<void> {
-  await api.updateTodo(todo);
-  writes += 1;
-  confirm(todo);
+export function saveTodo(todo: Todo): Promise<void> {
+  return inTurn(todo.id, async () => {
+    await api.updateTodo(todo);
+    confirmWritten(todo);
+  });
 }
 
 /** Shows a todo as open or done at once, and as it was, with a notice, if that can't be saved. */
 export async function setCompleted(id: number, isCompleted: Completed): Promise<void> {
   const isOnItsWay = store.get().wanted.has(id);
   want(id, isCompleted);
+  closeNotice(id);
   if (isOnItsWay) return;
 
   try {
-    let saved: Todo;
-    do {
-      // The service replaces the description too; somebody else may have changed it since it was shown here.
-      const current = await api.readTodo(`${id}`);
-      saved = { ...current, isCompleted: store.get().wanted.get(id)! };
-      await saveTodo(saved);
-    } while (saved.isCompleted !== store.get().wanted.get(id));
+    await inTurn(id, () => saveWanted(id));
   } catch (problem) {
-    const missed = store.get().wanted.get(id)!;
-    const { description } = store.get().confirmed.get(id)!;
-    notify({
-      kind: 'problem',
-      text: `“${shortened(description)}” is still ${missed ? 'open' : 'done'}. ${(problem as Error).message}`,
-      retry: () => void setCompleted(id, missed),
-    });
+    reportMissed(id, problem as Error);
   } finally {
     want(id, undefined);
   }
+}
+
+async function saveWanted(id: number) {
+  let saved: Todo;
+  do {
+    // The service replaces the description too; somebody else may have changed it since it was shown here.
+    const current = await api.readTodo(`${id}`);
+    saved = { ...current, isCompleted: store.get().wanted.get(id)! };
+    await api.updateTodo(saved);
+    confirmWritten(saved);
+  } while (saved.isCompleted !== store.get().wanted.get(id));
+}
+
+function reportMissed(id: number, problem: Error) {
+  const missed = store.get().wanted.get(id)!;
+  const { description, isCompleted } = store.get().confirmed.get(id)!;
+  if (missed === isCompleted) return;
+  notify({
+    kind: 'problem',
+    about: id,
+    subject: shortened(description),
+    text: `is still ${missed ? 'open' : 'done'}. ${problem.message}`,
+    retry: () => void setCompleted(id, missed),
+  });
+  // It may have arrived all the same, and just the answer been lost.
+  void loadTodo(`${id}`).then(
+    () => {
+      if (store.get().confirmed.get(id)!.isCompleted === missed) closeNotice(id);
+    },
+    () => undefined,
+  );
+}
+
+function inTurn<Result>(id: number, write: () => Promise<Result>): Promise<Result> {
+  const turn = Promise.resolve(writing.get(id)).then(write, write);
+  writing.set(id, turn);
+  return turn;
+}
+
+function confirmWritten(todo: Todo) {
+  written.push(todo);
+  confirm(todo);
 }
 
 function confirm(todo: Todo) {

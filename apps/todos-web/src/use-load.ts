@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Problem } from './api.ts';
+import { asProblem, type Problem } from './api.ts';
 
 /** How a page's data are: still coming, there, or not to be had. */
 export interface Load {
@@ -8,7 +8,7 @@ export interface Load {
   retry: () => void;
 }
 
-/** Runs `load`, which throws a Problem, when the page opens, on `retry`, and when the browser is back online after it failed. */
+/** Runs `load` when the page opens, on `retry`, and when the browser is back online after it failed. */
 export function useLoad(load: () => Promise<unknown>): Load {
   const [{ isLoading, problem }, setState] = useState<Omit<Load, 'retry'>>({ isLoading: true });
   const [attempt, setAttempt] = useState(1);
@@ -20,7 +20,7 @@ export function useLoad(load: () => Promise<unknown>): Load {
     void load()
       .then(
         () => ({ isLoading: false }),
-        (reason: unknown) => ({ isLoading: false, problem: reason as Problem }),
+        (reason: unknown) => ({ isLoading: false, problem: asProblem(reason) }),
       )
       .then((state) => {
         if (isCurrent) setState(state);

@@ -38,14 +38,19 @@ export function VirtualList({ items, children }: VirtualListProps) {
 
   const first = Math.max(0, from);
   const indices = items.slice(first, Math.max(first, to)).map((_item, row) => first + row);
-  // The row with the focus stays: the focus would be lost with it.
+  // The row with the focus stays, since the focus would be lost with it, and so do those to which it may go from there.
   const kept = items.findIndex((item) => item === focused);
-  if (kept >= 0 && !indices.includes(kept)) indices.push(kept);
+  for (const index of kept < 0 ? [] : [kept - 1, kept, kept + 1]) {
+    if (index >= 0 && index < items.length && !indices.includes(index)) indices.push(index);
+  }
+  indices.sort((a, b) => a - b);
 
   return (
     <ul
       ref={list}
       class="todos"
+      // Without markers it would be no list for Safari.
+      role="list"
       style={{ height: `calc(${items.length} * var(--row))` }}
       onFocusIn={({ target }) => setFocused(Number((target as Element).closest('li')?.dataset.item))}
     >

@@ -1,5 +1,4 @@
 import { useLocation, useRoute } from 'preact-iso/router';
-import { notify } from '../notices.tsx';
 import { Failure, Loading, Page } from '../page.tsx';
 import { TodoForm } from '../todo-form.tsx';
 import { loadTodo, saveTodo, shortened, useTodos } from '../todos.ts';
@@ -24,13 +23,11 @@ function EditTodo({ id }: { id: string }) {
       {load.isLoading && !load.problem && <Loading />}
       {isThere && (
         <TodoForm
+          draftKey={`${todo.id}`}
           initial={todo}
           cancel={`/todos/${todo.id}`}
-          onSave={async (values) => {
-            await saveTodo({ ...todo, ...values });
-            notify({ kind: 'saved', text: 'Saved.' });
-            route(`/todos/${todo.id}`);
-          }}
+          onSave={(values) => saveTodo({ ...todo, ...values })}
+          onSaved={() => route(`/todos/${todo.id}`, true)}
         />
       )}
     </Page>

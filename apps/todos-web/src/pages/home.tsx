@@ -9,7 +9,7 @@ export function Home() {
   return (
     <Page class="home" heading="What’s left to do?">
       <p class="lead">Write it down, find it again, tick it off. Everybody who opens this page shares one list.</p>
-      {load.problem && <Failure what="Your todos could not be counted." load={load} />}
+      {load.problem && <Failure what={`Your todos could not be counted${lists > 0 ? ' anew' : ''}.`} load={load} />}
       {lists > 0 ? <Counts todos={todos()} /> : load.isLoading && !load.problem && <Loading />}
       <p class="actions">
         <a class="button" href="/todos/new">

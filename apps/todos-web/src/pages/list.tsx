@@ -1,5 +1,5 @@
 import { useLocation, useRoute } from 'preact-iso/router';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import type { Todo } from '../api.ts';
 import { PencilIcon } from '../icons.tsx';
 import { Empty, Failure, Loading, Page } from '../page.tsx';
@@ -20,10 +20,10 @@ export function List() {
   const { query } = useRoute();
   const { lists, todos } = useTodos();
   const load = useLoad(loadTodos);
-  const show = query.show && query.show in filters ? (query.show as Filter) : 'all';
+  const show = query.show && Object.hasOwn(filters, query.show) ? (query.show as Filter) : 'all';
   const text = query.q ?? '';
   return (
-    <Page title={show === 'all' ? 'All todos' : `${filters[show]} todos`} heading="All todos">
+    <Page title={`${filters[show]} todos`} heading={`${filters[show]} todos`}>
       {load.problem && (
         <Failure what={`Your todos could not be ${lists > 0 ? 'brought up to date' : 'loaded'}.`} load={load} />
       )}
@@ -45,11 +45,19 @@ interface TodosProps {
 
 function Todos({ todos, lists, show, text }: TodosProps) {
   const { route } = useLocation();
-  // A row that is toggled stays where it is, until the list is loaded, filtered or searched anew.
-  const order = useMemo(() => arranged(todos, show, text), [lists, todos.length, show, text]);
+  // A row that is toggled stays where it was, until the list is opened, filtered or searched anew.
+  const places = useRef({ show, text, byId: new Map<number, Todo['isCompleted']>() });
+  if (places.current.show !== show || places.current.text !== text) places.current = { show, text, byId: new Map() };
+  const { byId: placed } = places.current;
+  const order = useMemo(() => arranged(todos, show, text, placed), [lists, todos.length, show, text]);
   const byId = new Map(todos.map((todo) => [todo.id, todo]));
   const done = todos.filter(({ isCompleted }) => isCompleted).length;
   const counts = { all: todos.length, open: todos.length - done, done };
+
+  function toggle({ id, isCompleted }: Todo) {
+    if (!placed.has(id)) placed.set(id, isCompleted);
+    void setCompleted(id, isCompleted ? 0 : 1);
+  }
 
   if (todos.length === 0) {
     return (
@@ -75,6 +83,7 @@ function Todos({ todos, lists, show, text }: TodosProps) {
           type="search"
           aria-label="Search"
           placeholder="Search"
+          dir="auto"
           value={text}
           onInput={({ currentTarget }) => route(address(show, currentTarget.value), true)}
         />
@@ -83,7 +92,7 @@ function Todos({ todos, lists, show, text }: TodosProps) {
         {order.length === 1 ? '1 todo is listed' : `${order.length.toLocaleString('en')} todos are listed`}
       </p>
       {order.length > 0 ? (
-        <VirtualList items={order}>{(id) => <Row {...byId.get(id)!} />}</VirtualList>
+        <VirtualList items={order}>{(id) => <Row todo={byId.get(id)!} onToggle={toggle} />}</VirtualList>
       ) : (
         <Nothing show={show} text={text} />
       )}
@@ -91,17 +100,22 @@ function Todos({ todos, lists, show, text }: TodosProps) {
   );
 }
 
-/** The ids of the todos that are to be shown: open before done, the newest of each first. */
-function arranged(todos: Todo[], show: Filter, text: string) {
-  const wanted = text.trim().toLowerCase();
+/**
+ * The ids of the todos that are to be shown: open before done, the newest of each first.
+ * @param placed those that keep their place, with what decided it
+ */
+function arranged(todos: Todo[], show: Filter, text: string, placed: Map<number, Todo['isCompleted']>) {
+  const needle = text.trim().toLowerCase();
   return todos
+    .map((todo) => ({ ...todo, isCompleted: placed.get(todo.id) ?? todo.isCompleted }))
     .filter(({ isCompleted }) => show === 'all' || (show === 'done') === (isCompleted === 1))
-    .filter(({ description }) => description.toLowerCase().includes(wanted))
+    .filter(({ description }) => description.toLowerCase().includes(needle))
     .sort((a, b) => a.isCompleted - b.isCompleted || b.id - a.id)
     .map(({ id }) => id);
 }
 
-function Row({ id, description, isCompleted }: Todo) {
+function Row({ todo, onToggle }: { todo: Todo; onToggle: (todo: Todo) => void }) {
+  const { id, description, isCompleted } = todo;
   return (
     <div class={isCompleted ? 'row done' : 'row'}>
       <label>
@@ -109,7 +123,7 @@ function Row({ id, description, isCompleted }: Todo) {
           type="checkbox"
           aria-label={`Done: ${description}`}
           checked={isCompleted === 1}
-          onChange={() => void setCompleted(id, isCompleted ? 0 : 1)}
+          onChange={() => onToggle(todo)}
         />
       </label>
       <a href={`/todos/${id}`} dir="auto">
@@ -126,8 +140,19 @@ function Nothing({ show, text }: Pick<TodosProps, 'show' | 'text'>) {
   const kind = show === 'all' ? '' : `${show} `;
   return (
     <Empty>
-      <p>{text ? `No ${kind}todo contains “${text}”.` : `There are no ${kind}todos.`}</p>
-      <a href={text ? address(show, '') : '/todos'}>{text ? 'Clear the search' : 'Show all todos'}</a>
+      {text ? (
+        <p>
+          No {kind}todo contains “<bdi>{text}</bdi>”.
+        </p>
+      ) : (
+        <p>There are no {kind}todos.</p>
+      )}
+      <a
+        href={text ? address(show, '') : '/todos'}
+        onClick={() => document.querySelector<HTMLElement>('[type=search]')!.focus()}
+      >
+        {text ? 'Clear the search' : 'Show all todos'}
+      </a>
     </Empty>
   );
 }

@@ -1,5 +1,4 @@
 import { useLocation } from 'preact-iso/router';
-import { notify } from '../notices.tsx';
 import { Page } from '../page.tsx';
 import { TodoForm } from '../todo-form.tsx';
 import { createTodo } from '../todos.ts';
@@ -9,13 +8,11 @@ export function New() {
   return (
     <Page title="New todo" heading="New todo" focusOn="textarea">
       <TodoForm
+        draftKey="new"
         initial={{ description: '' }}
         cancel="/todos"
-        onSave={async ({ description }) => {
-          await createTodo(description);
-          notify({ kind: 'saved', text: 'Saved.' });
-          route('/todos');
-        }}
+        onSave={({ description }) => createTodo(description)}
+        onSaved={() => route('/todos', true)}
       />
     </Page>
   );

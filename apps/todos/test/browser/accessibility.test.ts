@@ -202,6 +202,17 @@ describe('The system’s settings', () => {
     expect(await background()).not.toBe(light);
   });
 
+  test('for forced colours leave done and open apart: the browser draws the boxes', async () => {
+    await store('Buy milk', '✓ Buy bread');
+    await page().emulateMedia({ forcedColors: 'active' });
+    await page().goto('/todos');
+    const looks = await page()
+      .getByRole('checkbox')
+      .first()
+      .evaluate((box) => getComputedStyle(box).appearance);
+    expect(looks).toBe('auto');
+  });
+
   test('stop all motion where they ask for less', async () => {
     const moving = () =>
       page().evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length);

@@ -69,9 +69,28 @@ test('A row that has the focus keeps it, however far the list is scrolled', asyn
   await page().goto('/todos');
   await page().getByRole('checkbox', { name: 'Todo number 9999' }).focus();
   await page().evaluate(() => scrollTo(0, 300_000));
-  await settles(() => row('Todo number 10000').count(), 0);
+  await settles(() => row('Todo number 9990').count(), 0);
   expect(await page().evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(
     'Done: Todo number 9999',
+  );
+});
+
+test('The list scrolls on after a row has been clicked, and Tab goes on from there', async () => {
+  await page().goto('/todos');
+  await page().getByRole('checkbox', { name: 'Todo number 9998' }).click();
+  await page().mouse.move(600, 400);
+  const places: number[] = [];
+  for (let turn = 0; turn < 8; turn += 1) {
+    const before = await scrolledBy();
+    await page().mouse.wheel(0, 900);
+    await settles(async () => (await scrolledBy()) > before, true);
+    places.push(await scrolledBy());
+  }
+  expect(places).toEqual([...places].sort((a, b) => a - b));
+  // Past the description and the pencil.
+  for (let stop = 0; stop < 3; stop += 1) await page().keyboard.press('Tab');
+  expect(await page().evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(
+    'Done: Todo number 9997',
   );
 });
 

@@ -29,6 +29,9 @@ describe('Somebody who has read nothing', () => {
     await page().getByRole('heading', { name: 'Buy bread' }).waitFor();
     expect(await stored()).toEqual(['Buy bread']);
 
+    // Not back into a form that has been saved.
+    await page().goBack();
+    await page().getByRole('heading', { name: 'Buy bread' }).waitFor();
     await page().getByRole('link', { name: 'All todos' }).first().click();
     await settles(rows, ['Buy bread']);
   });
@@ -93,6 +96,13 @@ describe('The list', () => {
     await settles(rows, ['Buy bread']);
     await page().goForward();
     await settles(rows, ['Buy milk', 'Buy bread']);
+  });
+
+  test('takes an unknown filter for all', async () => {
+    await store('Buy milk');
+    await page().goto('/todos?show=constructor');
+    await settles(rows, ['Buy milk']);
+    expect(await page().title()).toBe('All todos · Todos');
   });
 
   test('says when nothing fits, and leads back', async () => {
@@ -177,6 +187,11 @@ describe('Every page', () => {
       await settles(() => page().title(), title);
     },
   );
+
+  test('with two slashes is home', async () => {
+    await page().goto(`${service().url}//`);
+    await settles(heading, 'What’s left to do?');
+  });
 
   test('takes the focus when it is opened from another, back and forward too: to its heading, or to the field to write in', async () => {
     await store('Buy milk');

@@ -43,7 +43,9 @@ test('The server going away loses nothing that was typed, and all works when it 
   await page.goBack();
   await page.getByRole('button', { name: 'Save' }).click();
   await shows(page, 'Saved.');
+  const toggled = page.waitForResponse((response) => response.request().method() === 'PUT');
   await page.getByRole('checkbox', { name: 'Buy milk' }).check();
+  await toggled;
   await page.reload();
   await page.getByRole('link', { name: 'Done 1' }).waitFor();
   await hides(page, 'can not be reached');

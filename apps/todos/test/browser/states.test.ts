@@ -6,7 +6,6 @@ const { page, store, stored, breakDatabase } = useService();
 const description = () => page().getByLabel('Description');
 const save = () => page().getByRole('button', { name: 'Save' });
 const rows = () => page().getByRole('listitem').allInnerTexts();
-const failure = () => page().getByRole('alert').filter({ hasText: /./ });
 
 async function goOffline() {
   await page().context().setOffline(true);
@@ -78,10 +77,10 @@ describe('The form', () => {
     await description().fill('😀é');
     await shows(page(), '2 of 255 characters');
     await description().fill('😀'.repeat(236));
-    await shows(page(), '19 characters left');
+    await shows(page(), 'No more than 20 characters are left');
     await description().fill('😀'.repeat(256));
     await shows(page(), '256 of 255 characters');
-    await shows(page(), 'This is 1 character too long.');
+    await shows(page(), 'This is too long: 255 characters fit.');
     await save().click();
     await page().locator('textarea:focus').waitFor();
     expect(await stored()).toEqual([]);
@@ -150,6 +149,51 @@ describe('The form', () => {
   });
 });
 
+describe('While a save is on its way', () => {
+  test('nothing can be typed that would be lost', async () => {
+    await page().goto('/todos/new');
+    const release = await hold(page(), 'POST');
+    await description().fill('Buy milk');
+    await save().click();
+    await page().getByRole('button', { name: 'Saving…' }).waitFor();
+    await description().press('x');
+    expect(await description().inputValue()).toBe('Buy milk');
+    release();
+    await settles(stored, ['Buy milk']);
+  });
+
+  test('another page can be opened, and stays; the form is empty when it is opened again', async () => {
+    await page().goto('/todos/new');
+    const release = await hold(page(), 'POST');
+    await description().fill('Buy milk');
+    await save().click();
+    await page().getByRole('button', { name: 'Saving…' }).waitFor();
+    await page().getByRole('link', { name: 'Todos', exact: true }).click();
+    await page().getByRole('link', { name: 'New todo' }).first().click();
+    expect(await description().inputValue()).toBe('');
+    await description().fill('Buy bread');
+    release();
+    await shows(page(), 'Saved.');
+    expect(await description().inputValue()).toBe('Buy bread');
+    expect(await stored()).toEqual(['Buy milk']);
+  });
+
+  test('and it fails when the page has been left, it is told all the same, and the form has kept the text', async () => {
+    await page().goto('/todos/new');
+    const release = await hold(page(), 'POST');
+    await description().fill('Buy milk');
+    const mend = await breakDatabase();
+    await save().click();
+    await page().getByRole('button', { name: 'Saving…' }).waitFor();
+    await page().getByRole('link', { name: 'Todos', exact: true }).click();
+    release();
+    await shows(page(), '“Buy milk” could not be saved. The server has a problem. The form has kept what you typed.');
+    await mend();
+    await page().getByRole('link', { name: 'New todo' }).first().click();
+    expect(await description().inputValue()).toBe('Buy milk');
+  });
+});
+
 describe('A save that fails', () => {
   test.each([
     ['/todos/new', []],
@@ -184,6 +228,7 @@ describe('A save that fails', () => {
     expect(await description().inputValue()).toBe('Buy bread');
     await page().getByRole('button', { name: 'Discard it' }).click();
     expect(await description().inputValue()).toBe('');
+    await page().locator('textarea:focus').waitFor();
     await page().reload();
     await description().waitFor();
     expect(await description().inputValue()).toBe('');
@@ -227,14 +272,18 @@ describe('A toggle', () => {
     ] as const) {
       const checkbox = page().getByRole('checkbox', { name });
       await checkbox.click();
-      await settles(() => failure().allInnerTexts(), [expect.stringContaining(`“${name}” is still ${still}.`)]);
+      await shows(page(), `“${name}” is still ${still}. The server has a problem.`);
       expect(await checkbox.isChecked()).toBe(was);
     }
+    await shows(page(), '“Buy milk” is still open.');
     await mend();
-    await page().getByRole('button', { name: 'Try again' }).click();
+    await page().getByRole('button', { name: 'Try again' }).last().click();
     await settles(stored, ['Buy milk', 'Buy bread']);
     await settles(() => page().getByRole('checkbox', { name: 'Buy bread' }).isChecked(), false);
-    expect(await failure().count()).toBe(0);
+    await hides(page(), '“Buy bread” is still done.');
+    await page().getByRole('checkbox', { name: 'Buy milk' }).check();
+    await settles(stored, ['✓ Buy milk', 'Buy bread']);
+    await hides(page(), '“Buy milk” is still open.');
   });
 
   test('of the details rolls back too', async () => {
@@ -247,7 +296,57 @@ describe('A toggle', () => {
     await page().getByRole('button', { name: 'Mark as done' }).waitFor();
     await page().getByRole('button', { name: 'Close' }).click();
     await hides(page(), 'is still open');
+    await page().getByRole('button', { name: 'Mark as done' }).and(page().locator(':focus')).waitFor();
     await mend();
+  });
+
+  test('whose answer was lost is shown as it arrived', async () => {
+    await store('Buy milk');
+    await page().goto('/todos');
+    await page().getByRole('checkbox').waitFor();
+    await page().route('**/api/todos', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await page().getByRole('checkbox').click();
+    await settles(stored, ['✓ Buy milk']);
+    await page().getByRole('link', { name: 'Done 1' }).waitFor();
+    await hides(page(), 'is still open');
+    expect(await page().getByRole('checkbox').isChecked()).toBe(true);
+  });
+
+  test('holds against an answer that was asked for before it', async () => {
+    await store('Buy milk');
+    await page().goto('/todos');
+    await page().getByRole('checkbox').waitFor();
+    const release = await hold(page(), 'GET', 'answer');
+    await page().getByRole('link', { name: 'Buy milk', exact: true }).click();
+    await page().getByRole('button', { name: 'Mark as done' }).waitFor();
+    const late = page().waitForResponse('**/api/todos/1');
+    await page().getByRole('link', { name: 'Edit' }).click();
+    await page().goBack();
+    await page().getByRole('button', { name: 'Mark as done' }).click();
+    release();
+    await late;
+    await settles(stored, ['✓ Buy milk']);
+    await page().getByRole('button', { name: 'Open it again' }).waitFor();
+    await page().reload();
+    await page().getByRole('button', { name: 'Open it again' }).waitFor();
+  });
+
+  test('and an edit of the same todo are saved one after the other, and neither is lost', async () => {
+    await store('Buy milk');
+    await page().goto('/todos');
+    await page().getByRole('checkbox').waitFor();
+    const release = await hold(page(), 'PUT');
+    await page().getByRole('checkbox').click();
+    await page().getByRole('link', { name: 'Edit: Buy milk' }).click();
+    await page().getByRole('checkbox', { name: 'Done' }).and(page().locator(':checked')).waitFor();
+    await description().fill('Buy oat milk');
+    await save().click();
+    release();
+    await page().getByRole('heading', { name: 'Buy oat milk' }).waitFor();
+    await settles(stored, ['✓ Buy oat milk']);
   });
 
   test('offline rolls back', async () => {
@@ -313,10 +412,25 @@ describe('Offline', () => {
 
 describe('Answers that make no sense', () => {
   test.each([
+    ['a page', { status: 400, contentType: 'text/html', body: '<h1>Bad request</h1>' }],
+    ['an empty answer', { status: 400, body: '' }],
+    ['another object', { status: 400, contentType: 'application/json', body: '{}' }],
+    ['an empty success', { status: 200, body: '' }],
+  ])('to a save are told as a problem of the server: %s', async (_name, answer) => {
+    await page().route('**/api/todos', (route) => route.fulfill(answer));
+    await page().goto('/todos/new');
+    await description().fill('Buy milk');
+    await save().click();
+    await shows(page(), 'This could not be saved. The server has a problem. What you have typed is still here.');
+  });
+
+  test.each([
     ['a page of a proxy', { status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' }],
     ['a page with status 200', { status: 200, contentType: 'text/html', body: '<h1>Log in</h1>' }],
     ['half of a list', { status: 200, contentType: 'application/json', body: '[{"id":1,' }],
     ['an empty answer', { status: 503, body: '' }],
+    ['an object', { status: 200, contentType: 'application/json', body: '{}' }],
+    ['nothing', { status: 200, contentType: 'application/json', body: 'null' }],
   ])('are told as a problem of the server: %s', async (_name, answer) => {
     await page().route('**/api/todos', (route) => route.fulfill(answer));
     await page().goto('/todos');
