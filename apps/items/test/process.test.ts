@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, freePort, startCluster, type TestDatabase } from '@rest-services/local-postgres';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { load, startProcess } from '@rest-services/service/testing';
 
 // The service as it runs in production: a process of its own, stopped by signals.
@@ -29,181 +30,122 @@ async function createItem(url: string) {
   return (await (await fetch(`${url}/v1/items`, init)).json()) as { id: number };
 }
 
-describe('With a database', () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await createTestDatabase();
-  });
-  afterEach(() => database.drop());
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+afterEach(() => database.drop());
 
-  test.each(['SIGTERM', 'SIGINT'] as const)(
-    '%s under load fails no request that had been accepted, and ends with code 0',
-    async (signal) => {
-      const service = startItems({ DATABASE_URL: database.url });
-      const url = await service.listening();
-      const { id } = await createItem(url);
-      const traffic = load(url, [`/v1/items/${id}`, '/v1/items', '/v1/items/summary'], 32);
-      await traffic.until(({ status }) => status === 200, 500);
-
-      service.child.kill(signal);
-      expect(await service.ended).toEqual({ code: 0, errors: '' });
-      const outcomes = await traffic.refused();
-      const failed = outcomes.filter(
-        ({ status, failure, isReused }) => status !== 200 && (failure !== 'ECONNREFUSED' || isReused),
-      );
-      // A connection that the kernel had taken, but not yet the process, is reset when the port closes.
-      expect(failed.filter(({ failure, isReused }) => failure !== 'ECONNRESET' || isReused)).toEqual([]);
-    },
-  );
-
-  test('SIGTERM waits for a request that is under way and for a list that is being read', async () => {
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s under load fails no request that had been accepted, and ends with code 0',
+  async (signal) => {
     const service = startItems({ DATABASE_URL: database.url });
     const url = await service.listening();
     const { id } = await createItem(url);
+    const traffic = load(url, [`/v1/items/${id}`, '/v1/items', '/v1/items/summary'], 32);
+    await traffic.until(({ status }) => status === 200, 500);
 
-    const agentLess = load(url, [`/v1/items/${id}`], 1);
-    await agentLess.until(({ status }) => status === 200, 3);
-    const response = await fetch(`${url}/v1/items?limit=1000000`);
-    service.child.kill('SIGTERM');
-    await service.logged(/^draining/);
-    expect(await response.json()).toHaveLength(1);
-    await agentLess.stop();
-    expect((await service.ended).code).toBe(0);
-  });
+    service.child.kill(signal);
+    expect(await service.ended).toEqual({ code: 0, errors: '' });
+    const outcomes = await traffic.refused();
+    const failed = outcomes.filter(
+      ({ status, failure, isReused }) => status !== 200 && (failure !== 'ECONNREFUSED' || isReused),
+    );
+    // A connection that the kernel had taken, but not yet the process, is reset when the port closes.
+    expect(failed.filter(({ failure, isReused }) => failure !== 'ECONNRESET' || isReused)).toEqual([]);
+  },
+);
 
-  test('Connections on which nothing, or half a request, is sent do not prevent the end', async () => {
-    const service = startItems({ DATABASE_URL: database.url });
-    const { port } = new URL(await service.listening());
-    const silent = connect(Number(port), '127.0.0.1');
-    const halfSent = connect(Number(port), '127.0.0.1');
-    await Promise.all([once(silent, 'connect'), once(halfSent, 'connect')]);
-    halfSent.write('GET /v1/items HTTP/1.1\r\nHost:');
-    await fetch(`http://127.0.0.1:${port}/livez`);
-    service.child.kill('SIGTERM');
-    expect((await service.ended).code).toBe(0);
-    silent.destroy();
-    halfSent.destroy();
-  });
+test('SIGTERM waits for a request that is under way and for a list that is being read', async () => {
+  const service = startItems({ DATABASE_URL: database.url });
+  const url = await service.listening();
+  const { id } = await createItem(url);
 
-  test('A second signal ends the process at once', async () => {
-    const service = startItems({ DATABASE_URL: database.url, SHUTDOWN_DELAY_MS: '8000' });
-    await service.listening();
-    service.child.kill('SIGTERM');
-    await service.logged(/^draining/);
-    service.child.kill('SIGTERM');
-    expect((await service.ended).code).toBe(1);
-  });
-
-  test('/readyz answers 503 draining from the signal on, while requests are still served', async () => {
-    const service = startItems({ DATABASE_URL: database.url, SHUTDOWN_DELAY_MS: '8000' });
-    const url = await service.listening();
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    service.child.kill('SIGTERM');
-    await service.logged(/^draining/);
-    const answer = await fetch(`${url}/readyz`);
-    expect([answer.status, await answer.json()]).toEqual([503, { message: 'draining' }]);
-    expect((await fetch(`${url}/v1/items`)).status).toBe(200);
-    expect((await fetch(`${url}/livez`)).status).toBe(200);
-  });
-
-  test('A port that is taken ends the process with code 1 and one line that names it', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const { port } = other.address() as AddressInfo;
-    const { code, errors } = await startItems({ DATABASE_URL: database.url, PORT: `${port}` }).ended;
-    other.close();
-    expect(code).toBe(1);
-    expect(errors).toMatch(new RegExp(`^Port ${port} is taken on 127\\.0\\.0\\.1: [^\\n]*\\n$`));
-  });
-
-  test('`main.js migrate` migrates and ends; with MIGRATE_ON_START=false the service is not ready before that', async () => {
-    const service = startItems({ DATABASE_URL: database.url, MIGRATE_ON_START: 'false' });
-    const url = await service.listening();
-    const before = await fetch(`${url}/readyz`);
-    expect([before.status, await before.json()]).toEqual([503, { message: 'migrations pending: 0001_item' }]);
-    expect((await startItems({ DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
-  });
-
-  test('The log is JSON, one line per request with its id, and holds neither bodies nor the password', async () => {
-    const service = startItems({ DATABASE_URL: database.url });
-    const url = await service.listening();
-    const init = {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-request-id': 'call-7' },
-      body: '{"title":"s3cret"}',
-    };
-    const response = await fetch(`${url}/v1/items`, init);
-    expect(response.headers.get('x-request-id')).toBe('call-7');
-    await service.logged(/^request$/);
-    service.child.kill('SIGTERM');
-    await service.ended;
-    const requests = service.log.filter(({ msg }) => msg === 'request');
-    expect(requests).toEqual([
-      expect.objectContaining({ reqId: 'call-7', method: 'POST', url: '/v1/items', status: 201 }),
-    ]);
-    expect(JSON.stringify(service.log)).not.toContain('s3cret');
-    expect(JSON.stringify(service.log)).not.toContain(new URL(database.url).password);
-  });
+  const agentLess = load(url, [`/v1/items/${id}`], 1);
+  await agentLess.until(({ status }) => status === 200, 3);
+  const response = await fetch(`${url}/v1/items?limit=1000000`);
+  service.child.kill('SIGTERM');
+  await service.logged(/^draining/);
+  expect(await response.json()).toHaveLength(1);
+  await agentLess.stop();
+  expect((await service.ended).code).toBe(0);
 });
 
-describe('When the database goes away', () => {
-  let directory: string;
-  let port: number;
-  const startDatabase = () => startCluster(directory, { durable: true, port });
+test('Connections on which nothing, or half a request, is sent do not prevent the end', async () => {
+  const service = startItems({ DATABASE_URL: database.url });
+  const { port } = new URL(await service.listening());
+  const silent = connect(Number(port), '127.0.0.1');
+  const halfSent = connect(Number(port), '127.0.0.1');
+  await Promise.all([once(silent, 'connect'), once(halfSent, 'connect')]);
+  halfSent.write('GET /v1/items HTTP/1.1\r\nHost:');
+  await fetch(`http://127.0.0.1:${port}/livez`);
+  service.child.kill('SIGTERM');
+  expect((await service.ended).code).toBe(0);
+  silent.destroy();
+  halfSent.destroy();
+});
 
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'restart-postgres-'));
-    port = await freePort();
-  });
-  afterAll(() => rm(directory, { recursive: true, force: true }));
+test('A second signal ends the process at once', async () => {
+  const service = startItems({ DATABASE_URL: database.url, SHUTDOWN_DELAY_MS: '8000' });
+  await service.listening();
+  service.child.kill('SIGTERM');
+  await service.logged(/^draining/);
+  service.child.kill('SIGTERM');
+  expect((await service.ended).code).toBe(1);
+});
 
-  test('the service starts before the database and serves as soon as that is there', async () => {
-    const first = await startDatabase();
-    await first.stop();
-    const service = startItems({ DATABASE_URL: first.url });
-    await service.logged(/^database is not up yet/);
-    const database = await startDatabase();
-    expect((await fetch(`${await service.listening()}/readyz`)).status).toBe(200);
-    service.child.kill('SIGTERM');
-    await service.ended;
-    await database.stop();
-  });
+test('A port that is taken ends the process with code 1 and one line that names it', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const { code, errors } = await startItems({ DATABASE_URL: database.url, PORT: `${port}` }).ended;
+  other.close();
+  expect(code).toBe(1);
+  expect(errors).toMatch(new RegExp(`^Port ${port} is taken on 127\\.0\\.0\\.1: [^\\n]*\\n$`));
+});
 
-  test.each([
-    ['stopped', 'SIGINT'],
-    ['killed', 'SIGQUIT'],
-  ] as const)(
-    'requests answer 500 Database error while it is %s and 200 afterwards, from the same process',
-    async (_, signal) => {
-      let database = await startDatabase();
-      const service = startItems({ DATABASE_URL: database.url, LOG_LEVEL: 'info' });
-      const url = await service.listening();
-      const { id } = await createItem(url);
-      const traffic = load(url, [`/v1/items/${id}`, '/v1/items', '/v1/items/summary'], 16);
-      await traffic.until(({ status }) => status === 200, 100);
+test.each([
+  ['PORT', 'http'],
+  ['DATABASE_POOL_MAX', '0'],
+  ['MIGRATE_ON_START', 'yes'],
+  ['CORS_ORIGIN', 'example.org'],
+  ['LOG_LEVEL', 'loud'],
+  ['NODE_ENV', 'prod'],
+  ['SHUTDOWN_DELAY_MS', '-1'],
+])(
+  'a wrong %s ends the process with exit code 1 and one line that names it, what it was and what is allowed',
+  async (name, value) => {
+    const { code, errors } = await startItems({ DATABASE_URL: database.url, [name]: value }).ended;
+    expect([code, errors]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`^${name} must be [^\\n]+; it is "${value}"\\n$`)),
+    ]);
+  },
+);
 
-      process.kill(database.pid, signal);
-      await traffic.until(({ status }) => status === 500, 100);
-      expect(await (await fetch(`${url}/livez`)).json()).toEqual({ message: 'alive' });
-      const readiness = await fetch(`${url}/readyz`);
-      expect([readiness.status, await readiness.json()]).toEqual([503, { message: 'database unreachable' }]);
+test('X_FILE: the secret is read from this file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'secret-'));
+  await writeFile(join(folder, 'url'), `${database.url}\n`);
+  const service = startItems({ DATABASE_URL: '', DATABASE_URL_FILE: join(folder, 'url') });
+  expect((await fetch(`${await service.listening()}/readyz`)).status).toBe(200);
+  await rm(folder, { recursive: true });
+});
 
-      database = await startDatabase();
-      await traffic.until(({ status }) => status === 200, 100);
-      expect((await fetch(`${url}/readyz`)).status).toBe(200);
-      const outcomes = await traffic.stop();
-      const failed = outcomes.filter(({ status }) => status !== 200);
-      expect(failed.filter(({ status }) => status !== 500)).toEqual([]);
-      for (const { body } of failed) {
-        const { message, error } = JSON.parse(body!) as { message: string; error: Record<string, string> };
-        expect(message).toBe('Database error');
-        expect(Object.keys(error)).toEqual(['code']);
-        expect(error.code).toMatch(/^[A-Z0-9_]+$/);
-      }
-      service.child.kill('SIGTERM');
-      expect((await service.ended).code).toBe(0);
-      await database.stop();
-    },
+test('a command that is none ends the process with exit code 1 and one line', async () => {
+  const { code, errors } = await startItems({ DATABASE_URL: database.url }, 'serve').ended;
+  expect([code, errors]).toEqual([1, expect.stringMatching(/^serve is no command; [^\n]+\n$/)]);
+});
+
+test('a request that does not send its headers or its body in time is cut, and others are served meanwhile', async () => {
+  const url = await startItems({ DATABASE_URL: database.url }).listening();
+  const { port } = new URL(url);
+  const [headers, body] = [connect(Number(port), '127.0.0.1'), connect(Number(port), '127.0.0.1')];
+  await Promise.all([once(headers, 'connect'), once(body, 'connect')]);
+  headers.write(`GET /v1/items HTTP/1.1\r\nHost: a\r\n`);
+  body.write(
+    `POST /v1/items HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a":`,
   );
+  expect((await fetch(`${url}/v1/items`)).status).toBe(200);
+  const cut = await Promise.all([headers, body].map((socket) => text(socket)));
+  for (const said of cut) expect(said).toMatch(/^(HTTP\/1\.1 408 |$)/);
 });

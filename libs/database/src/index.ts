@@ -1,3 +1,3 @@
 export { CHUNK_ROWS, inChunks } from './chunks.ts';
 export { migrate, pendingMigrations, type Migrations } from './migrations.ts';
-export { openDatabase, type DatabaseOptions } from './open-database.ts';
+export { openDatabase, poolUse, type DatabaseOptions, type PoolUse } from './open-database.ts';

@@ -1,17 +1,23 @@
+import { HttpError } from '@rest-services/errors';
 import { Kysely, PostgresDialect, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 
 /** A request waits this long for a connection, new or out of the pool. */
-const CONNECTION_TIMEOUT_MS = 1_000;
+const CONNECTION_TIMEOUT_MS = 800;
 
 /** PostgreSQL ends a statement after this time. */
-const STATEMENT_TIMEOUT_MS = 1_800;
+const STATEMENT_TIMEOUT_MS = 1_500;
 
-/** A server that does not even do that is given up. With the wait for a connection this stays below three seconds. */
-const UNRESPONSIVE_MS = 1_900;
+/** A server that does not even do that is given up. With the wait for a connection that is 2.4 s, where a request may take three. */
+const UNRESPONSIVE_MS = 1_600;
+
+/** So many requests may wait for each connection of the pool; more would wait longer than they may. */
+const WAITING_PER_CONNECTION = 100;
 
 export interface DatabaseOptions {
   url: string;
+  /** `false` where a pooler stands before the server: it would refuse parameters at the start of a session. */
+  direct?: boolean;
   poolMax: number;
   /** A connection was lost while no request was waiting for it. */
   onConnectionError: (error: Error) => void;
@@ -19,9 +25,28 @@ export interface DatabaseOptions {
   timeouts?: boolean;
 }
 
-/** Opens no connection yet: the first query does. Close it with `destroy()`. */
+/** How many connections of a pool there are in which state, and how many requests wait for one. */
+export interface PoolUse {
+  inUse: number;
+  idle: number;
+  waiting: number;
+}
+
+const pools = new WeakMap<object, pg.Pool>();
+
+/** @param db what `openDatabase` has returned */
+export function poolUse<Tables>(db: Kysely<Tables>): PoolUse {
+  const { totalCount, idleCount, waitingCount } = pools.get(db)!;
+  return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+}
+
+/**
+ * Opens no connection yet: the first query does. Close it with `destroy()`. While more is asked for than the
+ * connections can do, queries throw an HttpError 503 at once.
+ */
 export function openDatabase<Tables>({
   url,
+  direct = true,
   poolMax,
   onConnectionError,
   timeouts = true,
@@ -32,40 +57,62 @@ export function openDatabase<Tables>({
 
   types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, isoTimestamp);
   const pool = new pg.Pool({
-    options: '-c TimeZone=UTC',
     connectionString: url,
+    ...(direct ? { options: '-c TimeZone=UTC' } : {}),
     max: poolMax,
     keepAlive: true,
     types,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
-    ...(timeouts ? { statement_timeout: STATEMENT_TIMEOUT_MS, query_timeout: UNRESPONSIVE_MS } : {}),
+    ...(timeouts ? { query_timeout: UNRESPONSIVE_MS } : {}),
+    ...(timeouts && direct ? { statement_timeout: STATEMENT_TIMEOUT_MS } : {}),
   });
   // Without a listener of its own, a client that is in use when the server goes away ends the process.
   pool.on('connect', (client) => client.on('error', onConnectionError));
   pool.on('error', onConnectionError);
 
-  return new Kysely<Tables>({
-    dialect: new PostgresDialect({
-      pool: {
-        connect: async () => discardIfBroken(await pool.connect().catch(rethrowWithCode)),
-        end: () => pool.end(),
-        options: pool.options,
-      },
-    }),
-  });
+  /** When the server last answered a statement, successfully or not. */
+  let answeredAt = 0;
+  const onAnswer = () => (answeredAt = performance.now());
+
+  async function connect() {
+    if (pool.waitingCount >= poolMax * WAITING_PER_CONNECTION) throw overloaded();
+    const askedAt = performance.now();
+    try {
+      return discardIfBroken(await pool.connect(), onAnswer);
+    } catch (error) {
+      // The others got answers meanwhile: there is nothing wrong with the server, there is just too much to do.
+      if (isQueueTimeout(error) && answeredAt > askedAt) throw overloaded();
+      return rethrowWithCode(error);
+    }
+  }
+
+  const dialect = new PostgresDialect({ pool: { connect, end: () => pool.end(), options: pool.options } });
+  const db = new Kysely<Tables>({ dialect });
+  pools.set(db, pool);
+  return db;
 }
+
+const overloaded = () => new HttpError(503, 'The service is overloaded, try again in a moment');
+
+/** What pg's pool throws when none of its connections has become free in time. */
+const isQueueTimeout = (error: unknown) => (error as Error).message.startsWith('timeout exceeded');
 
 /**
  * A connection that the server has ended, or on which it has not answered, can't be used again: what it still sends
  * would answer the wrong query.
  */
-function discardIfBroken(client: pg.PoolClient): PostgresPoolClient {
+function discardIfBroken(client: pg.PoolClient, onAnswer: () => void): PostgresPoolClient {
   let broken = false;
-  const query = (sql: string, parameters: readonly unknown[]) =>
-    client.query(sql, [...parameters]).catch((error: unknown) => {
+  const query = async (sql: string, parameters: readonly unknown[]) => {
+    try {
+      const result = await client.query(sql, [...parameters]);
+      onAnswer();
+      return result;
+    } catch (error) {
       broken ||= !(error instanceof pg.DatabaseError) || error.severity === 'FATAL';
       return rethrowWithCode(error);
-    });
+    }
+  };
   return {
     query: query as unknown as PostgresPoolClient['query'],
     release: (discard) => client.release(discard || broken),

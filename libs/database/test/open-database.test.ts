@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
-import { openDatabase } from '../src/index.ts';
+import { openDatabase, poolUse } from '../src/index.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -36,6 +36,45 @@ describe('openDatabase', () => {
       expect((await sql`select ${text}::timestamptz as at`.execute(db)).rows).toEqual([{ at: iso }]);
       await db.destroy();
     }
+  });
+
+  test('refuses with 503 what more than a hundred others wait for', async () => {
+    const db = open();
+    const outcome = (query: Promise<unknown>) =>
+      query.then(
+        () => 'done',
+        (error: unknown) => (error as { statusCode?: number }).statusCode,
+      );
+    const holder = sql`select pg_sleep(0.4)`.execute(db);
+    const others = Array.from({ length: 120 }, () => outcome(sql`select 1`.execute(db)));
+    expect(await Promise.race([holder.then(() => 'the holder'), others.at(-1)])).toBe(503);
+    expect(poolUse(db)).toEqual({ inUse: 1, idle: 0, waiting: 100 });
+    const outcomes = await Promise.all(others);
+    expect(outcomes.filter((each) => each === 503)).toHaveLength(20);
+    expect(outcomes.filter((each) => each === 'done')).toHaveLength(100);
+    expect(poolUse(db)).toEqual({ inUse: 0, idle: 1, waiting: 0 });
+    await db.destroy();
+  });
+
+  test('refuses with 503 who has waited too long for others that got their answers', async () => {
+    const db = open();
+    const sleepers = Array.from({ length: 8 }, () => sql`select pg_sleep(0.3)`.execute(db));
+    const outcomes = await Promise.allSettled(sleepers);
+    const refused = outcomes.filter(({ status }) => status === 'rejected');
+    expect(refused.length).toBeGreaterThan(0);
+    for (const outcome of refused) expect(outcome).toMatchObject({ reason: { statusCode: 503 } });
+    await db.destroy();
+  });
+
+  test('fails who has waited too long while nobody got an answer', async () => {
+    const { proxy, url } = await silenceableProxy();
+    const db = open(url);
+    await sql`select 1`.execute(db);
+    proxy.silence();
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => sql`select 2`.execute(db)));
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'ETIMEDOUT' } });
+    await db.destroy();
+    proxy.close();
   });
 
   test('ends a statement that takes too long, and goes on with the next', async () => {

@@ -19,6 +19,9 @@ export function handleErrors(app: FastifyInstance, words: ErrorWords) {
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: 'Not found' }));
 }
 
+/** When a service that has too much to do may be asked again. */
+const RETRY_AFTER_S = 1;
+
 interface AnyError {
   statusCode?: number;
   message: string;
@@ -34,6 +37,7 @@ interface AnyError {
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, words: ErrorWords) {
   const { statusCode = 500, message, code = 'UNKNOWN', constraint = '' } = error as AnyError;
   if (statusCode >= 400 && statusCode < 500) return reply.code(statusCode).send({ message });
+  if (statusCode === 503) return reply.code(503).header('retry-after', RETRY_AFTER_S).send({ message });
 
   const refusal = words.constraints && refusals[code];
   if (refusal) {

@@ -8,7 +8,8 @@ async function answerTo(error: unknown, words: Partial<ErrorWords> = {}) {
   handleErrors(app, { failure: 'Database error', withCode: true, ...words });
   app.get('/', () => Promise.reject(error as Error));
   const response = await app.inject('/');
-  return { status: response.statusCode, body: response.json<unknown>(), log: lines.join('') };
+  const retryAfter = response.headers['retry-after'];
+  return { status: response.statusCode, body: response.json<unknown>(), log: lines.join(''), retryAfter };
 }
 
 describe('Errors', () => {
@@ -17,6 +18,15 @@ describe('Errors', () => {
       status: 404,
       body: { message: 'Item not found' },
       log: '',
+    });
+  });
+
+  test('of a service that has too much to do are answered 503 with Retry-After', async () => {
+    expect(await answerTo(new HttpError(503, 'Try again'))).toEqual({
+      status: 503,
+      body: { message: 'Try again' },
+      log: '',
+      retryAfter: '1',
     });
   });
 

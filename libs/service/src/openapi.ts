@@ -59,6 +59,7 @@ function errorsOf(schema: FastifySchema, method: string, { withCode }: ErrorWord
     ...(takesBody ? { 413: { ...Message, description: 'The body is larger than 1 MiB.' } } : {}),
     ...(takesBody ? { 415: { ...Message, description: 'The body is of another media type.' } } : {}),
     500: { ...(withCode ? Failure : Message), description: 'The database failed.' },
+    503: { ...Message, description: 'More is asked for than can be done; Retry-After says when to try again.' },
   };
 }
 

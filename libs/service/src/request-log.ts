@@ -1,8 +1,8 @@
 import { LogController, type FastifyReply, type FastifyRequest } from 'fastify';
 
-const probes = new Set(['/livez', '/readyz']);
+const probes = new Set(['/livez', '/readyz', '/metrics']);
 
-/** One line per request, when it has been answered; those of the probes at level debug. */
+/** One line per request, when it has been answered; those that machines ask every few seconds at level debug. */
 export class RequestLog extends LogController {
   override incomingRequest() {}
 

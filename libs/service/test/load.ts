@@ -7,6 +7,8 @@ export interface Outcome {
   body?: string;
   /** Error code, where there was no answer. */
   failure?: string;
+  /** How long it took, to the last byte. */
+  ms: number;
   /** Whether the connection had been used before, so that the service had certainly accepted it. */
   isReused: boolean;
 }
@@ -18,14 +20,14 @@ export interface Outcome {
 export function load(url: string, paths: string[], connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const outcomes: Outcome[] = [];
-  const waiting = new Set<() => void>();
+  const waiting = new Set<(outcome: Outcome) => void>();
   let isStopped = false;
 
   async function worker() {
     for (let turn = 0; !isStopped; turn += 1) {
       const outcome = await send(url + paths[turn % paths.length]!, agent);
       outcomes.push(outcome);
-      waiting.forEach((check) => check());
+      waiting.forEach((look) => look(outcome));
       if (outcome.failure === 'ECONNREFUSED') return;
     }
   }
@@ -35,13 +37,14 @@ export function load(url: string, paths: string[], connections: number) {
     /** Waits until `count` outcomes after this call fulfil the condition. */
     until: (condition: (outcome: Outcome) => boolean, count = 1) =>
       new Promise<void>((resolve) => {
-        const start = outcomes.length;
-        const check = () => {
-          if (outcomes.slice(start).filter(condition).length < count) return;
-          waiting.delete(check);
+        let seen = 0;
+        const look = (outcome: Outcome) => {
+          if (condition(outcome)) seen += 1;
+          if (seen < count) return;
+          waiting.delete(look);
           resolve();
         };
-        waiting.add(check);
+        waiting.add(look);
       }),
     /** All outcomes, when every worker has been refused. */
     refused: async () => {
@@ -58,12 +61,15 @@ export function load(url: string, paths: string[], connections: number) {
 
 async function send(url: string, agent: Agent): Promise<Outcome> {
   const outgoing = request(url, { agent });
+  const sentAt = performance.now();
+  const ms = () => performance.now() - sentAt;
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       outgoing.on('response', resolve).on('error', reject).end();
     });
-    return { status: response.statusCode!, body: await text(response), isReused: outgoing.reusedSocket };
+    const body = await text(response);
+    return { status: response.statusCode!, body, ms: ms(), isReused: outgoing.reusedSocket };
   } catch (error) {
-    return { failure: (error as NodeJS.ErrnoException).code ?? 'unknown', isReused: outgoing.reusedSocket };
+    return { failure: (error as NodeJS.ErrnoException).code ?? 'unknown', ms: ms(), isReused: outgoing.reusedSocket };
   }
 }

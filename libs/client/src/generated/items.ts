@@ -130,6 +130,17 @@ export interface operations {
                     };
                 };
             };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
         };
     };
     createItem: {
@@ -214,6 +225,17 @@ export interface operations {
                     };
                 };
             };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
         };
     };
     summariseItems: {
@@ -249,6 +271,17 @@ export interface operations {
                             /** @description A SQLSTATE or the name of a system error. */
                             code: string;
                         };
+                    };
+                };
+            };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
                     };
                 };
             };
@@ -334,6 +367,17 @@ export interface operations {
                             /** @description A SQLSTATE or the name of a system error. */
                             code: string;
                         };
+                    };
+                };
+            };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
                     };
                 };
             };
@@ -436,6 +480,17 @@ export interface operations {
                     };
                 };
             };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
         };
     };
     deleteItem: {
@@ -520,6 +575,17 @@ export interface operations {
                             /** @description A SQLSTATE or the name of a system error. */
                             code: string;
                         };
+                    };
+                };
+            };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
                     };
                 };
             };

@@ -103,6 +103,17 @@ export interface operations {
                     };
                 };
             };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
         };
     };
     listProgrammingLanguages: {
@@ -161,6 +172,17 @@ export interface operations {
             };
             /** @description The database failed. */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -289,6 +311,17 @@ export interface operations {
             };
             /** @description The database failed. */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -432,6 +465,17 @@ export interface operations {
                     };
                 };
             };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
         };
     };
     deleteProgrammingLanguage: {
@@ -495,6 +539,17 @@ export interface operations {
             };
             /** @description The database failed. */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -95,6 +95,17 @@ export interface operations {
                     };
                 };
             };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
         };
     };
     updateTodo: {
@@ -201,6 +212,17 @@ export interface operations {
                     };
                 };
             };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
         };
     };
     createTodo: {
@@ -286,6 +308,17 @@ export interface operations {
                     };
                 };
             };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
         };
     };
     readTodo: {
@@ -359,6 +392,17 @@ export interface operations {
                             /** @description A SQLSTATE or the name of a system error. */
                             code: string;
                         };
+                    };
+                };
+            };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
                     };
                 };
             };

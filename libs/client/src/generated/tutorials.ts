@@ -122,6 +122,17 @@ export interface operations {
                     };
                 };
             };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
         };
     };
     createTutorial: {
@@ -210,6 +221,17 @@ export interface operations {
                     };
                 };
             };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
         };
     };
     deleteAllTutorials: {
@@ -276,6 +298,17 @@ export interface operations {
                     };
                 };
             };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
         };
     };
     listPublishedTutorials: {
@@ -309,6 +342,17 @@ export interface operations {
             };
             /** @description The database failed. */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -379,6 +423,17 @@ export interface operations {
             };
             /** @description The database failed. */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -484,6 +539,17 @@ export interface operations {
                     };
                 };
             };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
         };
     };
     deleteTutorial: {
@@ -558,6 +624,17 @@ export interface operations {
             };
             /** @description The database failed. */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
+            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,46 @@
+import { poolUse, type PoolUse } from '@rest-services/database';
+import type { FastifyInstance } from 'fastify';
+import type { Kysely } from 'kysely';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** In seconds. From an answer without a query to the limit at which a request fails. */
+const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** `/metrics`, for Prometheus: the requests, the pool of database connections, and the process. */
+export function addMetrics<Tables>(app: FastifyInstance, db: Kysely<Tables>) {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+
+  // Its count by the same labels is the number of requests.
+  const duration = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the request to the end of its answer, by route template.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: DURATION_BUCKETS,
+    registers: [registry],
+  });
+  app.addHook('onResponse', ({ method, routeOptions }, { statusCode, elapsedTime }, done) => {
+    // Paths that no route has are one label: there is no end to them.
+    const route = routeOptions.url ?? 'none';
+    duration.labels(method, route, String(statusCode)).observe(elapsedTime / 1_000);
+    done();
+  });
+
+  new Gauge({
+    name: 'database_pool_connections',
+    help: 'Connections to the database by state, and requests that wait for one.',
+    labelNames: ['state'] as const,
+    registers: [registry],
+    collect() {
+      const use: PoolUse = poolUse(db);
+      this.set({ state: 'in_use' }, use.inUse);
+      this.set({ state: 'idle' }, use.idle);
+      this.set({ state: 'waiting' }, use.waiting);
+    },
+  });
+
+  app.get('/metrics', { schema: { hide: true } }, async (_request, reply) => {
+    void reply.type(registry.contentType);
+    return registry.metrics();
+  });
+}

@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
+import { load } from './load.ts';
+import { startProcess } from './process.ts';
+
+/** A service as its operators see it. */
+export interface Operated {
+  /** Path of its main.ts. */
+  main: string;
+  defaultPort: number;
+  /** A list that any caller may read, and its route template. */
+  list: string;
+  /** The body of a POST to `list` that creates a record. */
+  record: object;
+  firstMigration: string;
+}
+
+/** Declares the tests of what operators rely on in every service: it runs as a process of its own, stopped by signals. */
+export function testOperations({ main, defaultPort, list, record, firstMigration }: Operated) {
+  let database: TestDatabase;
+  const started: ReturnType<typeof startProcess>[] = [];
+  beforeEach(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(async () => {
+    started.forEach(({ child }) => child.kill('SIGKILL'));
+    await Promise.all(started.splice(0).map(({ ended }) => ended));
+    await database.drop();
+  });
+
+  function start(environment: NodeJS.ProcessEnv = {}, ...args: string[]) {
+    const service = startProcess(main, { DATABASE_URL: database.url, ...environment }, ...args);
+    started.push(service);
+    return service;
+  }
+  const create = (url: string) =>
+    fetch(url + list, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(record),
+    });
+  const answer = async (url: string) => {
+    const response = await fetch(url);
+    return [response.status, await response.json()];
+  };
+
+  describe('Settings', () => {
+    test(`PORT is ${defaultPort} and HOST is 0.0.0.0 unless they are set`, async () => {
+      // The port may be taken on the machine that runs the tests; then the refusal names it.
+      const service = start({ PORT: '', HOST: '' });
+      const listens = service.logged(/^Server listening at/).then(({ msg }) => msg);
+      const refused = service.ended.then(({ errors }) => errors);
+      expect(await Promise.race([listens, refused])).toMatch(
+        new RegExp(
+          `^(Server listening at http://[^:]+:${defaultPort}$|Port ${defaultPort} is taken on 0\\.0\\.0\\.0:)`,
+        ),
+      );
+    });
+
+    test('DATABASE_URL has no default: without it the service refuses to start', async () => {
+      const { code, errors } = await start({ DATABASE_URL: '' }).ended;
+      expect([code, errors]).toEqual([1, expect.stringMatching(/^DATABASE_URL must be set, [^\n]+\n$/)]);
+    });
+
+    test('MIGRATE_ON_START false: `node main.js migrate` has been run as a job, or /readyz says that it has not', async () => {
+      const service = start({ MIGRATE_ON_START: 'false' });
+      const url = await service.listening();
+      expect(await answer(`${url}/readyz`)).toEqual([
+        503,
+        { message: expect.stringContaining('migrations pending: ') },
+      ]);
+      expect(await answer(`${url}/readyz`)).toEqual([503, { message: expect.stringContaining(firstMigration) }]);
+      expect((await start({}, 'migrate').ended).code).toBe(0);
+      expect(await answer(`${url}/readyz`)).toEqual([200, { message: 'ready' }]);
+    });
+  });
+
+  describe('Endpoints', () => {
+    test('/livez answers 200 and /readyz 200 when the service should get traffic, also in production mode to a browser', async () => {
+      const url = await start({ NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' }).listening();
+      for (const path of ['/livez', '/readyz', '/openapi.json']) {
+        const { status, headers } = await fetch(url + path, { headers: { accept: 'text/html' } });
+        expect([path, status, headers.get('content-type')]).toEqual([path, 200, 'application/json; charset=utf-8']);
+      }
+      expect(await (await fetch(`${url}/docs`)).text()).toContain('swagger-ui');
+    });
+
+    test('`node main.js health` ends with 0 while the service is alive, and with 1 otherwise', async () => {
+      const url = await start().listening();
+      const { port } = new URL(url);
+      expect((await start({ PORT: port }, 'health').ended).code).toBe(0);
+      expect((await start({ PORT: `${await freePort()}` }, 'health').ended).code).toBe(1);
+    });
+
+    test('/metrics counts and times requests by route template, method and status, and shows pool and process', async () => {
+      const url = await start().listening();
+      expect((await create(url)).ok).toBe(true);
+      await fetch(url + list);
+      await fetch(`${url}/nowhere/${Math.random()}`);
+      await fetch(`${url}/docs`);
+      const response = await fetch(`${url}/metrics`, { headers: { accept: 'text/html' } });
+      expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+      const lines = (await response.text()).split('\n');
+      const value = (name: string, ...labels: string[]) =>
+        Number(
+          lines
+            .find((line) => line.startsWith(name) && labels.every((label) => line.includes(label)))
+            ?.split(' ')
+            .pop(),
+        );
+      const route = (template: string) => `route="${template}"`;
+      const count = 'http_request_duration_seconds_count';
+      expect(value(count, 'method="POST"', route(list), 'status="20')).toBe(1);
+      expect(value(count, 'method="GET"', route(list), 'status="200"')).toBe(1);
+      expect(value(count, 'method="GET"', route('none'), 'status="404"')).toBe(1);
+      expect(value('http_request_duration_seconds_bucket', route(list), 'le="10"')).toBe(1);
+      expect(value('http_request_duration_seconds_sum', 'method="GET"', route(list))).toBeGreaterThan(0);
+      expect(value('database_pool_connections', 'state="idle"')).toBeGreaterThanOrEqual(1);
+      expect(value('database_pool_connections', 'state="in_use"')).toBe(0);
+      expect(value('database_pool_connections', 'state="waiting"')).toBe(0);
+      expect(value('process_resident_memory_bytes')).toBeGreaterThan(10_000_000);
+      expect(value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThanOrEqual(0);
+    });
+  });
+
+  describe('Life of a process', () => {
+    test.each(['SIGTERM', 'SIGINT'] as const)(
+      '%s: /readyz turns 503 at once, in-flight requests are finished, exit 0',
+      async (signal) => {
+        const service = start({ SHUTDOWN_DELAY_MS: '500' });
+        const url = await service.listening();
+        await create(url);
+        const traffic = load(url, [list], 8);
+        await traffic.until(({ status }) => status === 200, 50);
+        service.child.kill(signal);
+        await service.logged(/^draining/);
+        expect(await answer(`${url}/readyz`)).toEqual([503, { message: 'draining' }]);
+        expect(await service.ended).toEqual({ code: 0, errors: '' });
+        const outcomes = await traffic.refused();
+        // A connection that the kernel had taken, but not yet the process, is reset when the port closes.
+        const isLost = ({ failure, isReused }: (typeof outcomes)[number]) =>
+          failure !== undefined && (isReused || !['ECONNREFUSED', 'ECONNRESET'].includes(failure));
+        expect(outcomes.filter(isLost)).toEqual([]);
+        expect(outcomes.filter(({ status = 200 }) => status !== 200)).toEqual([]);
+      },
+    );
+
+    test('the log is one JSON line per request to stdout with reqId, taken from x-request-id and echoed, no bodies, no secrets', async () => {
+      const service = start();
+      const url = await service.listening();
+      const init = { method: 'POST', headers: { 'content-type': 'application/json', 'x-request-id': 'call-7' } };
+      const response = await fetch(url + list, { ...init, body: '{"title":"s3cret","description":"s3cret"}' });
+      expect(response.headers.get('x-request-id')).toBe('call-7');
+      await service.logged(/^request$/);
+      service.child.kill('SIGTERM');
+      await service.ended;
+      expect(service.log.filter(({ msg }) => msg === 'request')).toEqual([
+        expect.objectContaining({ reqId: 'call-7', method: 'POST', url: list, status: response.status }),
+      ]);
+      expect(JSON.stringify(service.log)).not.toContain('s3cret');
+      expect(JSON.stringify(service.log)).not.toContain(new URL(database.url).password);
+    });
+  });
+}
