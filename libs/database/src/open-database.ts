@@ -14,6 +14,9 @@ const UNRESPONSIVE_MS = 1_600;
 /** So many requests may wait for each connection of the pool; more would wait longer than they may. */
 const WAITING_PER_CONNECTION = 100;
 
+/** How often PostgreSQL looks whether the client of a running statement is still there; a migration that goes on without one keeps the lock. */
+const CLIENT_CHECK_MS = 1_000;
+
 export interface DatabaseOptions {
   url: string;
   /** `false` where a pooler stands before the server: it would refuse parameters at the start of a session. */
@@ -58,7 +61,7 @@ export function openDatabase<Tables>({
   types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, isoTimestamp);
   const pool = new pg.Pool({
     connectionString: url,
-    ...(direct ? { options: '-c TimeZone=UTC' } : {}),
+    ...(direct ? { options: `-c TimeZone=UTC -c client_connection_check_interval=${CLIENT_CHECK_MS}` } : {}),
     max: poolMax,
     keepAlive: true,
     types,

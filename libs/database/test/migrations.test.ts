@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
@@ -42,6 +45,17 @@ describe('migrate', () => {
 
   test('runs each migration once when eight processes start at the same moment', async () => {
     await Promise.all(Array.from({ length: 8 }, () => migrate(options(), second)));
+    expect(await tables()).toEqual(['a', 'b']);
+  });
+
+  test('goes on when the process that holds the lock is killed in the middle of a migration', async () => {
+    const holder = spawn(process.execPath, [join(import.meta.dirname, 'holder.ts'), database.url], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(holder.stdout, 'data');
+    const waiting = migrate(options(), second);
+    holder.kill('SIGKILL');
+    await waiting;
     expect(await tables()).toEqual(['a', 'b']);
   });
 

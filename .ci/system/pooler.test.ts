@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
+import { load, startProcess } from '@rest-services/service/testing';
+import { startProgram } from './program.ts';
+
+const main = join(import.meta.dirname, '..', '..', 'apps', 'items', 'dist', 'main.js');
+
+let database: TestDatabase;
+let pooler: Awaited<ReturnType<typeof startProgram>>;
+let poolerUrl: string;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  const server = new URL(database.url);
+  const port = await freePort();
+  const ini = `
+[databases]
+* = host=${server.hostname} port=${server.port}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+pool_mode = transaction
+default_pool_size = 4
+auth_type = scram-sha-256
+auth_file = FOLDER/users
+unix_socket_dir =
+log_connections = 0
+log_disconnections = 0
+`;
+  const users = `"${server.username}" "${server.password}"\n`;
+  pooler = await startProgram('pgbouncer', ['FOLDER/ini'], { ini, users }, port);
+  const url = new URL(database.url);
+  url.host = `127.0.0.1:${port}`;
+  poolerUrl = url.href;
+});
+afterEach(async () => {
+  await pooler.stop();
+  await database.drop();
+});
+
+test('Eight replicas start at once on an empty database: DATABASE_MIGRATION_URL leads past a pooler in transaction mode, DATABASE_URL through it', async () => {
+  const replicas = Array.from({ length: 8 }, () =>
+    startProcess(main, { DATABASE_URL: poolerUrl, DATABASE_MIGRATION_URL: database.url }),
+  );
+  const urls = await Promise.all(replicas.map(({ listening }) => listening()));
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"title":"a"}' };
+  const created = await Promise.all(urls.map((url) => fetch(`${url}/v1/items`, init)));
+  expect(created.map(({ status }) => status)).toEqual(urls.map(() => 201));
+  for (const url of urls) expect((await fetch(`${url}/readyz`)).status).toBe(200);
+
+  const traffic = load(urls[0]!, ['/v1/items/1', '/v1/items', '/v1/items/summary', '/v1/items?limit=100000'], 64);
+  await traffic.until(({ status }) => status === 200, 1_000);
+  const outcomes = await traffic.stop();
+  expect(outcomes.filter(({ status }) => status !== 200)).toEqual([]);
+
+  replicas.forEach(({ child }) => child.kill('SIGTERM'));
+  for (const { ended } of replicas) expect(await ended).toEqual({ code: 0, errors: '' });
+});
