@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { openDatabase } from '@rest-services/database';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { load, startProcess } from '@rest-services/service/testing';
+import { sql } from 'kysely';
 
 // The service as it runs in production: a process of its own, stopped by signals.
 
@@ -24,6 +26,12 @@ afterEach(async () => {
   started.forEach(({ child }) => child.kill('SIGKILL'));
   await Promise.all(started.map(({ ended }) => ended));
 });
+
+async function insertItems(count: number) {
+  const db = openDatabase({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
+  await sql`insert into item (title) select 'Item ' || n from generate_series(1, ${count}) n`.execute(db);
+  await db.destroy();
+}
 
 async function createItem(url: string) {
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"title":"a"}' };
@@ -69,6 +77,30 @@ test('SIGTERM waits for a request that is under way and for a list that is being
   expect(await response.json()).toHaveLength(1);
   await agentLess.stop();
   expect((await service.ended).code).toBe(0);
+});
+
+test('SIGTERM lets a long list be read to its end', async () => {
+  const service = startItems({ DATABASE_URL: database.url });
+  const url = await service.listening();
+  await insertItems(200_000);
+  const response = await fetch(`${url}/v1/items?limit=1000000`);
+  service.child.kill('SIGTERM');
+  await service.logged(/^draining/);
+  expect(await response.json()).toHaveLength(200_000);
+  expect((await service.ended).code).toBe(0);
+});
+
+test('An older image that meets a newer schema starts and serves', async () => {
+  expect((await startItems({ DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
+  const db = openDatabase({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
+  await sql`insert into kysely_migration (name, timestamp) values ('9999_newer', '2100-01-01T00:00:00.000Z')`.execute(db);
+  await sql`alter table item add column newer text`.execute(db);
+  await db.destroy();
+  const url = await startItems({ DATABASE_URL: database.url }).listening();
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  const { id } = await createItem(url);
+  const item = (await (await fetch(`${url}/v1/items/${id}`)).json()) as object;
+  expect(Object.keys(item)).not.toContain('newer');
 });
 
 test('Connections on which nothing, or half a request, is sent do not prevent the end', async () => {
