@@ -27,7 +27,8 @@ ${replicas.map((replica, index) => `  server replica${index} 127.0.0.1:${replica
 
 test('Rolling update without a failed request: two replicas behind a load balancer are replaced in turn under constant load', async () => {
   const database = await createTestDatabase();
-  const [port, ...ports] = (await Promise.all([freePort(), freePort(), freePort()])) as [number, number, number];
+  const port = await freePort();
+  const ports = await Promise.all([freePort(), freePort()]);
   const start = (replica: number) =>
     startProcess(main, { NODE_ENV: 'production', DATABASE_URL: database.url, PORT: `${replica}` });
   const replicas = ports.map(start);
@@ -49,7 +50,7 @@ test('Rolling update without a failed request: two replicas behind a load balanc
     expect((await replicas[index]!.ended).code).toBe(0);
     replicas[index] = start(replica);
     // The balancer has found it.
-    await replicas[index]!.logged(/^request$/);
+    await replicas[index].logged(/^request$/);
   }
   await traffic.until(({ status }) => status === 200, 200);
   const outcomes = await traffic.stop();

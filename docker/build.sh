@@ -1,0 +1,32 @@
+#!/bin/sh
+# Builds the image rest-services/APP, tagged latest and with the git revision. `nx docker:build APP` runs this.
+#   NODE_IMAGE            another base image than the Dockerfile's own
+#   CONTAINER_ENGINE      instead of the docker, podman or buildah that is found
+#   CONTAINER_BUILD_ARGS  further arguments for its build command
+set -eu
+app=${1:?usage: docker/build.sh APP}
+cd "$(dirname "$0")/.."
+. docker/engine.sh
+
+# The same commit gives the same labels, so nothing is built twice. A clone without its history has no revision.
+revision=$(git describe --always --dirty --abbrev=40 --exclude='*' 2>/dev/null || echo unknown)
+created=$(git show --no-patch --format=%cI HEAD 2>/dev/null || date -u +%Y-%m-%dT%H:%M:%SZ)
+source=$(git config --get remote.origin.url 2>/dev/null | sed 's#//[^/@]*@#//#') # without a password
+version=$(sed -n 's/^  "version": "\(.*\)",$/\1/p' package.json)
+
+# Podman and Buildah would leave HEALTHCHECK out, which their own format has no place for; Buildah also its cache.
+case $CONTAINER_ENGINE in
+*podman*) set -- --format docker ;;
+*buildah*) set -- --format docker --layers ;;
+*)
+  export DOCKER_BUILDKIT=1 # what older releases of Docker would build with does not know BUILDPLATFORM
+  set --
+  ;;
+esac
+
+# Word splitting is wanted: both may hold several words.
+# shellcheck disable=SC2086
+exec $CONTAINER_ENGINE build "$@" ${CONTAINER_BUILD_ARGS:-} ${NODE_IMAGE:+--build-arg "NODE_IMAGE=$NODE_IMAGE"} \
+  --build-arg "APP=$app" --build-arg "VERSION=$version" --build-arg "REVISION=$revision" --build-arg "CREATED=$created" \
+  ${source:+--label "org.opencontainers.image.source=$source"} \
+  --tag "rest-services/$app:latest" --tag "rest-services/$app:$revision" --file docker/Dockerfile .

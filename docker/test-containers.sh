@@ -1,0 +1,33 @@
+#!/bin/sh
+# Builds the four images and tries them as containers: `npm run test:containers`.
+#   NODE_IMAGE, CONTAINER_ENGINE, CONTAINER_BUILD_ARGS  see build.sh
+#   CONTAINER_RUN_ARGS                                  further arguments for the engine's run command
+set -eu
+cd "$(dirname "$0")/.."
+. docker/engine.sh
+case $CONTAINER_ENGINE in
+*buildah*)
+  echo "Buildah builds containers and does not run them: install podman." >&2
+  exit 1
+  ;;
+esac
+
+rm -f docker/test-results.json
+npx nx run-many -t build sbom docker:build
+
+# Whatever happens, no container stays behind.
+export CONTAINER_LABEL="rest-services.test=$$"
+remove_containers() {
+  containers=$($CONTAINER_ENGINE ps --all --quiet --filter "label=$CONTAINER_LABEL")
+  # shellcheck disable=SC2086
+  [ -z "$containers" ] || $CONTAINER_ENGINE rm --force $containers >/dev/null
+}
+trap remove_containers EXIT
+
+cd docker
+# Not through npx, which would not pass a signal on. After one, the first wait ends before Jest does.
+NODE_OPTIONS='--experimental-vm-modules --disable-warning=ExperimentalWarning' \
+  ../node_modules/.bin/jest --json --outputFile=test-results.json "$@" &
+jest=$!
+trap 'kill $jest; wait $jest' INT TERM HUP
+wait $jest
