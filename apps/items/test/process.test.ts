@@ -93,7 +93,9 @@ test('SIGTERM lets a long list be read to its end', async () => {
 test('An older image that meets a newer schema starts and serves', async () => {
   expect((await startItems({ DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
   const db = openDatabase({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
-  await sql`insert into kysely_migration (name, timestamp) values ('9999_newer', '2100-01-01T00:00:00.000Z')`.execute(db);
+  await sql`insert into kysely_migration (name, timestamp) values ('9999_newer', '2100-01-01T00:00:00.000Z')`.execute(
+    db,
+  );
   await sql`alter table item add column newer text`.execute(db);
   await db.destroy();
   const url = await startItems({ DATABASE_URL: database.url }).listening();
