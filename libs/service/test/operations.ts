@@ -93,10 +93,10 @@ export function testOperations({ main, defaultPort, list, record, firstMigration
     });
 
     test('/metrics counts and times requests by route template, method and status, and shows pool and process', async () => {
-      const url = await start().listening();
+      const url = await start({ NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' }).listening();
       expect((await create(url)).ok).toBe(true);
       await fetch(url + list);
-      await fetch(`${url}/nowhere/${Math.random()}`);
+      await fetch(`${url}/nowhere/${Math.random()}`, { method: 'DELETE' });
       await fetch(`${url}/docs`);
       const response = await fetch(`${url}/metrics`, { headers: { accept: 'text/html' } });
       expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -112,7 +112,7 @@ export function testOperations({ main, defaultPort, list, record, firstMigration
       const count = 'http_request_duration_seconds_count';
       expect(value(count, 'method="POST"', route(list), 'status="20')).toBe(1);
       expect(value(count, 'method="GET"', route(list), 'status="200"')).toBe(1);
-      expect(value(count, 'method="GET"', route('none'), 'status="404"')).toBe(1);
+      expect(value(count, 'method="DELETE"', route('none'), 'status="404"')).toBe(1);
       expect(value('http_request_duration_seconds_bucket', route(list), 'le="10"')).toBe(1);
       expect(value('http_request_duration_seconds_sum', 'method="GET"', route(list))).toBeGreaterThan(0);
       expect(value('database_pool_connections', 'state="idle"')).toBeGreaterThanOrEqual(1);
