@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { openDatabase } from '@rest-services/database';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
 import { load, startProcess } from '@rest-services/service/testing';
 import { sql } from 'kysely';
 
@@ -88,6 +88,22 @@ test('SIGTERM lets a long list be read to its end', async () => {
   await service.logged(/^draining/);
   expect(await response.json()).toHaveLength(200_000);
   expect((await service.ended).code).toBe(0);
+});
+
+test('`main.js migrate` that is stopped before it has migrated does not end as if it had', async () => {
+  const nowhere = `postgres://items:secret@127.0.0.1:${await freePort()}/items`;
+  const job = startItems({ DATABASE_URL: nowhere }, 'migrate');
+  await job.logged(/^database is not up yet/);
+  job.child.kill('SIGTERM');
+  expect((await job.ended).code).toBe(1);
+  expect(JSON.stringify(job.log)).not.toContain('secret');
+});
+
+test('A password that the database refuses ends the process with exit code 1 and no retries', async () => {
+  const url = new URL(database.url);
+  url.password = 'wr0ng';
+  const { code } = await startItems({ DATABASE_URL: url.href }).ended;
+  expect(code).toBe(1);
 });
 
 test('An older image that meets a newer schema starts and serves', async () => {

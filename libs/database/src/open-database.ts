@@ -8,8 +8,10 @@ const CONNECTION_TIMEOUT_MS = 800;
 /** PostgreSQL ends a statement after this time. */
 const STATEMENT_TIMEOUT_MS = 1_500;
 
-/** A server that does not even do that is given up. With the wait for a connection that is 2.4 s, where a request may take three. */
+/** A server that does not even do that is given up, and so is a transaction that is not over by then. With the wait for a connection that is 2.4 s, where a request may take three. */
 const UNRESPONSIVE_MS = 1_600;
+
+const STATEMENT_TIMED_OUT = '57014';
 
 /** So many requests may wait for each connection of the pool; more would wait longer than they may. */
 const WAITING_PER_CONNECTION = 100;
@@ -66,7 +68,6 @@ export function openDatabase<Tables>({
     keepAlive: true,
     types,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
-    ...(timeouts ? { query_timeout: UNRESPONSIVE_MS } : {}),
     ...(timeouts && direct ? { statement_timeout: STATEMENT_TIMEOUT_MS } : {}),
   });
   // Without a listener of its own, a client that is in use when the server goes away ends the process.
@@ -81,7 +82,7 @@ export function openDatabase<Tables>({
     if (pool.waitingCount >= poolMax * WAITING_PER_CONNECTION) throw overloaded();
     const askedAt = performance.now();
     try {
-      return discardIfBroken(await pool.connect(), onAnswer);
+      return discardIfBroken(await pool.connect(), timeouts, onAnswer);
     } catch (error) {
       // The others got answers meanwhile: there is nothing wrong with the server, there is just too much to do.
       if (isQueueTimeout(error) && answeredAt > askedAt) throw overloaded();
@@ -104,21 +105,28 @@ const isQueueTimeout = (error: unknown) => (error as Error).message.startsWith('
  * A connection that the server has ended, or on which it has not answered, can't be used again: what it still sends
  * would answer the wrong query.
  */
-function discardIfBroken(client: pg.PoolClient, onAnswer: () => void): PostgresPoolClient {
-  let broken = false;
-  const query = async (sql: string, parameters: readonly unknown[]) => {
+function discardIfBroken(client: pg.PoolClient, timeouts: boolean, onAnswer: () => void): PostgresPoolClient {
+  let brokenBy: unknown;
+  // All statements of a transaction together: the request waits for all of them.
+  const deadline = performance.now() + UNRESPONSIVE_MS;
+  const query = async (text: string, parameters: readonly unknown[]) => {
+    // A rollback on it would be waited for in vain.
+    if (brokenBy) return rethrowWithCode(brokenBy);
+    const limit = timeouts ? { query_timeout: Math.max(1, deadline - performance.now()) } : {};
     try {
-      const result = await client.query(sql, [...parameters]);
+      const result = await client.query({ text, values: [...parameters], ...limit });
       onAnswer();
       return result;
     } catch (error) {
-      broken ||= !(error instanceof pg.DatabaseError) || error.severity === 'FATAL';
+      if (!(error instanceof pg.DatabaseError) || error.severity === 'FATAL') brokenBy = error;
+      // It is busy with somebody else's lock, or not answering at all.
+      else if (error.code !== STATEMENT_TIMED_OUT) onAnswer();
       return rethrowWithCode(error);
     }
   };
   return {
     query: query as unknown as PostgresPoolClient['query'],
-    release: (discard) => client.release(discard || broken),
+    release: (discard) => client.release(discard || brokenBy !== undefined),
   };
 }
 

@@ -77,6 +77,21 @@ describe('openDatabase', () => {
     proxy.close();
   });
 
+  test('gives up a whole transaction in the time of one statement', async () => {
+    const { proxy, url } = await silenceableProxy();
+    const db = open(url);
+    const startedAt = performance.now();
+    const outcome = db.transaction().execute(async (transaction) => {
+      await sql`select 1`.execute(transaction);
+      proxy.silence();
+      await sql`select 2`.execute(transaction);
+    });
+    await expect(outcome).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    await db.destroy();
+    proxy.close();
+  });
+
   test('ends a statement that takes too long, and goes on with the next', async () => {
     const db = open();
     await expect(sql`select pg_sleep(60)`.execute(db)).rejects.toMatchObject({ code: '57014' });

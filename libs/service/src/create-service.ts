@@ -18,6 +18,9 @@ const MAX_PATH_PARAMETER = 16_384;
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 
+/** A connection on which nothing moves for so long, such as that of a reader who does not read, is closed. */
+const IDLE_TIMEOUT_MS = 60_000;
+
 /** A request id that the caller chooses goes into every log line, so it must not be a novel. */
 const MAX_REQUEST_ID = 128;
 
@@ -45,6 +48,7 @@ export async function createService({ settings, title, description, ...words }: 
     },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PATH_PARAMETER },
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: IDLE_TIMEOUT_MS,
     http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
     // What reaches a closing service on an open connection is still answered.
     return503OnClosing: false,

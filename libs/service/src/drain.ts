@@ -6,8 +6,11 @@ import type { FastifyInstance } from 'fastify';
 /** How long an idle connection is kept when the service closes: a request may be on its way. */
 const LINGER_MS = 500;
 
-/** A process is to be gone 10 s after its signal, the delay before the close included. What has not ended by then is cut. */
-const CUT_AFTER_MS = 9_000;
+/** A process is to be gone 10 s after its signal. What has not ended so long after it is cut; the pool has to end as well. */
+const CUT_AFTER_MS = 8_000;
+
+/** However long the delay before the close was, requests that are under way get this time. */
+const LEAST_MS = 1_000;
 
 /**
  * Makes `app.close()` lose no request. The port is closed first. Requests that are under way or arrive on an open
@@ -36,7 +39,7 @@ export function drainOnClose(app: FastifyInstance, delayMs: number) {
       server.closeIdleConnections();
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
     }, 50);
-    const cut = setTimeout(() => server.closeAllConnections(), CUT_AFTER_MS - delayMs);
+    const cut = setTimeout(() => server.closeAllConnections(), Math.max(LEAST_MS, CUT_AFTER_MS - delayMs - LINGER_MS));
     if (open.size > 0) await closed;
     clearInterval(sweep);
     clearTimeout(cut);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { migrate, openDatabase, type Migrations } from '@rest-services/database';
@@ -16,6 +18,12 @@ const DATABASE_RETRY_MS = 500;
 const STOP_LIMIT_MS = 10_000;
 
 const HEALTH_LIMIT_MS = 2_000;
+
+/** Signals after which a process can't be trusted to run anything more. */
+const CRASHES = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV', 'SIGUSR2'] satisfies NodeJS.Signals[];
+
+/** SQLSTATEs with which a server refuses a role or its password: it will not do otherwise in a moment. */
+const REFUSED_LOGIN = ['28000', '28P01'];
 
 export interface ServiceDefinition<Tables> {
   defaultPort: number;
@@ -43,7 +51,9 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
 
   const { app, db, lifecycle, onConnectionError } = await assembleService({ migrations, buildApp }, settings);
 
-  closeWithGrace({ delay: STOP_LIMIT_MS, logger: false }, async ({ err, signal }) => {
+  closeWithGrace({ delay: STOP_LIMIT_MS, logger: false, skip: CRASHES }, async ({ err, signal }) => {
+    // Whoever waits for the job must not take it for done. PostgreSQL rolls back what it was at.
+    if (command === 'migrate') process.exit(1);
     if (err) app.log.fatal({ err }, 'ending after an unexpected error');
     else app.log.info({ signal }, 'draining');
     lifecycle.isDraining = true;
@@ -75,11 +85,16 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
 
 /** What a container's health check asks, without a program that the image would have to hold for it. */
 async function isAlive({ HOST, PORT }: Settings) {
-  const host = ['0.0.0.0', '::'].includes(HOST) ? 'localhost' : HOST.includes(':') ? `[${HOST}]` : HOST;
-  const answer = await fetch(`http://${host}:${PORT}/livez`, { signal: AbortSignal.timeout(HEALTH_LIMIT_MS) }).catch(
-    () => undefined,
-  );
-  return answer?.ok === true;
+  const anyAddress: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+  // Not fetch, which refuses some ports.
+  const asked = get({ host: anyAddress[HOST] ?? HOST, port: PORT, path: '/livez', timeout: HEALTH_LIMIT_MS });
+  asked.on('timeout', () => asked.destroy(new Error('no answer')));
+  try {
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    return answer.statusCode === 200;
+  } catch {
+    return false;
+  }
 }
 
 /** The parts of a service, connected to each other and not started. */
@@ -87,15 +102,18 @@ export async function assembleService<Tables>(
   { migrations, buildApp }: Omit<ServiceDefinition<Tables>, 'defaultPort'>,
   settings: Settings,
 ) {
-  const db = openDatabase<Tables>({
+  const connection = {
     url: settings.DATABASE_URL,
     direct: settings.DATABASE_MIGRATION_URL === undefined,
-    poolMax: settings.DATABASE_POOL_MAX,
     onConnectionError,
-  });
+  };
+  const db = openDatabase<Tables>({ ...connection, poolMax: settings.DATABASE_POOL_MAX });
   const app = await buildApp(db, settings);
   const lifecycle: Lifecycle = { isDraining: false };
-  addProbes(app, db, migrations, lifecycle);
+  // A connection of their own: they ask whether the database can be reached, not whether there is much to do.
+  const probing = openDatabase<Tables>({ ...connection, poolMax: 1 });
+  app.addHook('onClose', () => probing.destroy());
+  addProbes(app, probing, migrations, lifecycle);
   addMetrics(app, db);
   return { app, db, lifecycle, onConnectionError };
 
@@ -104,7 +122,7 @@ export async function assembleService<Tables>(
   }
 }
 
-/** @throws the last error when the database has not come up within a minute */
+/** @throws the last error when the database has not come up within a minute, or refuses the login */
 async function databaseUp(options: { url: string; onConnectionError: (error: Error) => void }, app: Service) {
   const db = openDatabase({ ...options, poolMax: 1 });
   const deadline = Date.now() + DATABASE_START_LIMIT_MS;
@@ -114,7 +132,7 @@ async function databaseUp(options: { url: string; onConnectionError: (error: Err
         await sql`select 1`.execute(db);
         return;
       } catch (error) {
-        if (Date.now() > deadline) throw error;
+        if (Date.now() > deadline || REFUSED_LOGIN.includes((error as { code: string }).code)) throw error;
         app.log.warn({ err: error }, 'database is not up yet');
         await sleep(DATABASE_RETRY_MS);
       }
