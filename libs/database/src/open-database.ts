@@ -3,13 +3,16 @@ import { Kysely, PostgresDialect, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 
 /** A request waits this long for a connection, new or out of the pool. */
-const CONNECTION_TIMEOUT_MS = 800;
+const CONNECTION_TIMEOUT_MS = 1_000;
+
+/** A migration has no caller who would give up. */
+const PATIENT_CONNECTION_TIMEOUT_MS = 10_000;
 
 /** PostgreSQL ends a statement after this time. */
-const STATEMENT_TIMEOUT_MS = 1_500;
+const STATEMENT_TIMEOUT_MS = 1_400;
 
-/** A server that does not even do that is given up, and so is a transaction that is not over by then. With the wait for a connection that is 2.4 s, where a request may take three. */
-const UNRESPONSIVE_MS = 1_600;
+/** A server that does not even do that is given up, and so is a transaction that is not over by then. With the wait for a connection that is 2.5 s, where a request may take three. */
+const UNRESPONSIVE_MS = 1_500;
 
 const STATEMENT_TIMED_OUT = '57014';
 
@@ -67,7 +70,7 @@ export function openDatabase<Tables>({
     max: poolMax,
     keepAlive: true,
     types,
-    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    connectionTimeoutMillis: timeouts ? CONNECTION_TIMEOUT_MS : PATIENT_CONNECTION_TIMEOUT_MS,
     ...(timeouts && direct ? { statement_timeout: STATEMENT_TIMEOUT_MS } : {}),
   });
   // Without a listener of its own, a client that is in use when the server goes away ends the process.
