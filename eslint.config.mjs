@@ -19,6 +19,7 @@ const boundaries = (...alsoAllowed) => [
       { sourceTag: 'lib:service', onlyDependOnLibsWithTags: [...libs('errors', 'database'), ...alsoAllowed] },
       { sourceTag: 'lib:local-postgres', onlyDependOnLibsWithTags: [] },
       { sourceTag: 'lib:client', onlyDependOnLibsWithTags: [] },
+      { sourceTag: 'lib:bench', onlyDependOnLibsWithTags: libs('local-postgres') },
     ],
   },
 ];

@@ -1,3 +1,6 @@
-export { CHUNK_ROWS, inChunks } from './chunks.ts';
+export { CHUNK_ROWS, chunksFrom, inChunks } from './chunks.ts';
 export { migrate, pendingMigrations, type Migrations } from './migrations.ts';
 export { openDatabase, poolUse, type DatabaseOptions, type PoolUse } from './open-database.ts';
+export { pagesOf } from './pages.ts';
+export { keepRowCounts } from './row-counts.ts';
+export { byId, deletingById, inserting, updatingById } from './shared-statements.ts';

@@ -1,5 +1,5 @@
-import { HttpError } from '@rest-services/errors';
-import { Kysely, PostgresDialect, type PostgresPoolClient } from 'kysely';
+import { overloaded } from '@rest-services/errors';
+import { Kysely, PostgresDialect, type CompiledQuery, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 
 /** A request waits this long for a connection, new or out of the pool. */
@@ -16,11 +16,26 @@ const UNRESPONSIVE_MS = 1_500;
 
 const STATEMENT_TIMED_OUT = '57014';
 
+/** A migration has changed the type of a column that a prepared statement reads. */
+const PLAN_OUTDATED = '0A000';
+
 /** So many requests may wait for each connection of the pool; more would wait longer than they may. */
 const WAITING_PER_CONNECTION = 100;
 
-/** How often PostgreSQL looks whether the client of a running statement is still there; a migration that goes on without one keeps the lock. */
-const CLIENT_CHECK_MS = 1_000;
+/** SQLSTATE with which poolers such as PgBouncer refuse a session that begins with parameters they do not know. */
+const REFUSED_PARAMETERS = '08P01';
+
+/**
+ * PostgreSQL looks every second whether the client of a running statement is still there: a migration that goes on
+ * without one keeps the lock.
+ */
+const SESSION = '-c TimeZone=UTC -c client_connection_check_interval=1s';
+
+/**
+ * Every statement of a request has an index. A plan that was made while the table was empty would not use it, and a
+ * prepared statement keeps its plan until the table is analysed, however much the table grows meanwhile.
+ */
+const NO_SEQUENTIAL_SCANS = '-c enable_seqscan=off';
 
 export interface DatabaseOptions {
   url: string;
@@ -40,11 +55,18 @@ export interface PoolUse {
   waiting: number;
 }
 
-const pools = new WeakMap<object, pg.Pool>();
+interface Opened {
+  pool: pg.Pool;
+  /** Names by text of the statements that the server is to plan just once for each connection. */
+  names: Map<string, string>;
+  connect: () => Promise<PostgresPoolClient>;
+}
+
+const opened = new WeakMap<object, Opened>();
 
 /** @param db what `openDatabase` has returned */
 export function poolUse<Tables>(db: Kysely<Tables>): PoolUse {
-  const { totalCount, idleCount, waitingCount } = pools.get(db)!;
+  const { totalCount, idleCount, waitingCount } = opened.get(db)!.pool;
   return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
 }
 
@@ -66,49 +88,94 @@ export function openDatabase<Tables>({
   types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, isoTimestamp);
   const pool = new pg.Pool({
     connectionString: url,
-    ...(direct ? { options: `-c TimeZone=UTC -c client_connection_check_interval=${CLIENT_CHECK_MS}` } : {}),
+    ...(direct ? { options: timeouts ? `${SESSION} ${NO_SEQUENTIAL_SCANS}` : SESSION } : {}),
     max: poolMax,
     keepAlive: true,
     types,
     connectionTimeoutMillis: timeouts ? CONNECTION_TIMEOUT_MS : PATIENT_CONNECTION_TIMEOUT_MS,
     ...(timeouts && direct ? { statement_timeout: STATEMENT_TIMEOUT_MS } : {}),
   });
-  // Without a listener of its own, a client that is in use when the server goes away ends the process.
+  // Without a listener of its own, a client that is in use when the server goes away ends the process. The pool would
+  // report the loss of an idle one once more.
   pool.on('connect', (client) => client.on('error', onConnectionError));
-  pool.on('error', onConnectionError);
+  pool.on('error', () => undefined);
+
+  const names: Opened['names'] = new Map();
 
   /** When the server last answered a statement, successfully or not. */
   let answeredAt = 0;
   const onAnswer = () => (answeredAt = performance.now());
 
-  async function connect() {
+  async function connect(isRetry = false): Promise<PostgresPoolClient> {
     if (pool.waitingCount >= poolMax * WAITING_PER_CONNECTION) throw overloaded();
     const askedAt = performance.now();
     try {
-      return discardIfBroken(await pool.connect(), timeouts, onAnswer);
+      return discardIfBroken(await pool.connect(), {
+        timeouts,
+        names: pool.options.options ? names : undefined,
+        onAnswer,
+      });
     } catch (error) {
+      // There is a pooler before the server, though nobody has said so. Migrations must not go through it.
+      if (timeouts && !isRetry && (error as { code?: string }).code === REFUSED_PARAMETERS) {
+        withoutParameters(pool.options);
+        return connect(true);
+      }
       // The others got answers meanwhile: there is nothing wrong with the server, there is just too much to do.
       if (isQueueTimeout(error) && answeredAt > askedAt) throw overloaded();
       return rethrowWithCode(error);
     }
   }
 
-  const dialect = new PostgresDialect({ pool: { connect, end: () => pool.end(), options: pool.options } });
+  const dialect = new PostgresDialect({
+    pool: { connect: () => connect(), end: () => pool.end(), options: pool.options },
+  });
   const db = new Kysely<Tables>({ dialect });
-  pools.set(db, pool);
+  opened.set(db, { pool, names, connect: () => connect() });
   return db;
 }
 
-const overloaded = () => new HttpError(503, 'The service is overloaded, try again in a moment');
+/**
+ * A statement that is compiled once, here, and that PostgreSQL plans once for each connection. It is for those whose best
+ * plan does not depend on the values, and which name their columns: `*` would fail after a migration that adds one.
+ * @param db what `openDatabase` has returned; in a transaction, the statement is planned each time
+ * @param query with any values: the function that is returned gets the real ones, in the order of the text
+ */
+export function prepared<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<Row>) {
+  const pool = opened.get(db);
+  if (!pool) return async (...parameters: unknown[]) => (await db.executeQuery<Row>({ ...query, parameters })).rows;
+  pool.names.set(query.sql, `prepared_${pool.names.size}`);
+  return async (...parameters: unknown[]) => {
+    const connection = await pool.connect();
+    try {
+      return (await connection.query<Row>(query.sql, parameters)).rows;
+    } finally {
+      connection.release();
+    }
+  };
+}
+
+/** For the connections that are opened from now on. */
+function withoutParameters(options: pg.PoolOptions) {
+  delete options.options;
+  delete options.statement_timeout;
+}
 
 /** What pg's pool throws when none of its connections has become free in time. */
 const isQueueTimeout = (error: unknown) => (error as Error).message.startsWith('timeout exceeded');
+
+interface Use {
+  timeouts: boolean;
+  /** Without them nothing is prepared: behind a pooler, the next statement may meet another session. */
+  names: Opened['names'] | undefined;
+  onAnswer: () => void;
+}
 
 /**
  * A connection that the server has ended, or on which it has not answered, can't be used again: what it still sends
  * would answer the wrong query.
  */
-function discardIfBroken(client: pg.PoolClient, timeouts: boolean, onAnswer: () => void): PostgresPoolClient {
+function discardIfBroken(client: pg.PoolClient, { timeouts, names, onAnswer }: Use): PostgresPoolClient {
   let brokenBy: unknown;
   // All statements of a transaction together: the request waits for all of them.
   const deadline = performance.now() + UNRESPONSIVE_MS;
@@ -116,12 +183,14 @@ function discardIfBroken(client: pg.PoolClient, timeouts: boolean, onAnswer: () 
     // A rollback on it would be waited for in vain.
     if (brokenBy) return rethrowWithCode(brokenBy);
     const limit = timeouts ? { query_timeout: Math.max(1, deadline - performance.now()) } : {};
+    const name = names?.get(text);
     try {
-      const result = await client.query({ text, values: [...parameters], ...limit });
+      const result = await client.query({ text, values: [...parameters], ...(name ? { name } : {}), ...limit });
       onAnswer();
       return result;
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError) || error.severity === 'FATAL') brokenBy = error;
+      if (!(error instanceof pg.DatabaseError) || error.severity === 'FATAL' || error.code === PLAN_OUTDATED)
+        brokenBy = error;
       // It is busy with somebody else's lock, or not answering at all.
       else if (error.code !== STATEMENT_TIMED_OUT) onAnswer();
       return rethrowWithCode(error);

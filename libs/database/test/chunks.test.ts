@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
-import { inChunks, openDatabase } from '../src/index.ts';
+import { chunksFrom, inChunks, openDatabase } from '../src/index.ts';
 
 interface Tables {
   number: { id: number; even: boolean };
@@ -21,30 +21,38 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function idsOf(page: { offset: number; limit: number }) {
+const even = Array.from({ length: 2_500 }, (_, index) => 2 * (index + 1));
+const evenNumbers = () => db.selectFrom('number').select('id').where('even', '=', true);
+
+async function read(chunks: AsyncIterable<readonly { id: number }[]>) {
   const ids: number[] = [];
   const sizes: number[] = [];
-  for await (const rows of inChunks(db.selectFrom('number').selectAll().where('even', '=', true), page)) {
+  for await (const rows of chunks) {
     ids.push(...rows.map(({ id }) => id));
     sizes.push(rows.length);
   }
   return { ids, sizes };
 }
 
-test.each([
-  [0, 10],
-  [0, 250],
-  [0, 251],
-  [0, 1_000],
-  [700, 1_500],
-  [0, 2_500],
-  [0, Number.MAX_SAFE_INTEGER],
-  [2_499, 5],
-  [2_500, 5],
-  [Number.MAX_SAFE_INTEGER, 1],
-])('offset %i and limit %i give the rows that the query has there, sorted by id', async (offset, limit) => {
-  const even = Array.from({ length: 2_500 }, (_, index) => 2 * (index + 1));
-  const { ids, sizes } = await idsOf({ offset, limit });
-  expect(ids).toEqual(even.slice(offset, offset + limit));
-  expect(Math.max(...sizes)).toBeLessThanOrEqual(250);
+test('A list has all rows of the query, sorted by id, in chunks of at most 250', async () => {
+  const { ids, sizes } = await read(inChunks(evenNumbers)());
+  expect(ids).toEqual(even);
+  expect(sizes).toEqual(Array.from({ length: 10 }, () => 250));
 });
+
+test('A list of what a caller asks for is that caller’s, also when others ask for something else in the same turn', async () => {
+  const above = inChunks((id: number) => evenNumbers().where('id', '>', id));
+  const lists = await Promise.all([4_990, 0, 4_990, 5_000].map((id) => read(above(id))));
+  const last = [4_992, 4_994, 4_996, 4_998, 5_000];
+  expect(lists.map(({ ids }) => ids)).toEqual([last, even, last, []]);
+});
+
+test.each([10, 250, 251, 1_000, 2_500, Infinity])(
+  'A list that goes on from its first chunk ends after %d rows, if there are so many',
+  async (limit) => {
+    const first = await evenNumbers().orderBy('id').limit(Math.min(limit, 250)).execute();
+    const { ids, sizes } = await read(chunksFrom(first, evenNumbers(), limit));
+    expect(ids).toEqual(even.slice(0, limit));
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(250);
+  },
+);

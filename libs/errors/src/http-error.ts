@@ -7,3 +7,6 @@ export class HttpError extends Error {
     this.statusCode = statusCode;
   }
 }
+
+/** What is answered, with `Retry-After`, while there is more to do than can be done. */
+export const overloaded = () => new HttpError(503, 'The service is overloaded, try again in a moment');

@@ -25,4 +25,34 @@ export function rowsOf({ page = 1, limit = defaultLimit }: Static<typeof PageQue
   return { offset: exact((page - 1) * limit), limit: exact(limit) };
 }
 
+/** Schemas of the headers that `pageHeaders` makes, for the `headers` of a response's schema. */
+export const PageHeaders = {
+  link: Type.String({
+    description: 'URLs of the first, prev, next and last page (RFC 8288), as far as there are such pages.',
+    examples: ['</items?page=2&limit=10>; rel="next"'],
+  }),
+  'x-total-count': Type.Integer({ description: 'Records on all pages together.', examples: [42] }),
+};
+
+/**
+ * The headers that lead from one page to the others. Whoever is past the end is led back to the last page.
+ * @param path of the list; the URLs are relative to the host that was asked
+ * @param query as it was sent: without `limit`, the URLs have none either
+ */
+export function pageHeaders(path: string, { page = 1, limit }: Static<typeof PageQuery>, total: number) {
+  const last = Math.max(1, Math.ceil(total / (limit ?? defaultLimit)));
+  const pages = {
+    first: 1,
+    prev: page > 1 ? Math.min(page - 1, last) : undefined,
+    next: page < last ? page + 1 : undefined,
+    last,
+  };
+  const size = limit === undefined ? '' : `&limit=${limit}`;
+  const links = Object.entries(pages).filter(([, number]) => number !== undefined);
+  return {
+    link: links.map(([rel, number]) => `<${path}?page=${number}${size}>; rel="${rel}"`).join(', '),
+    'x-total-count': total,
+  };
+}
+
 const exact = (count: number) => Math.min(count, Number.MAX_SAFE_INTEGER);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { rowsOf } from '../src/index.ts';
+import { pageHeaders, rowsOf } from '../src/index.ts';
 
 describe('rowsOf', () => {
   test('takes page 1 and limit 10 when nothing is given', () => {
@@ -23,5 +23,46 @@ describe('rowsOf', () => {
   test('stays within what a PostgreSQL bigint holds, however large page and limit are', () => {
     const largest = Number.MAX_SAFE_INTEGER;
     expect(rowsOf({ page: largest, limit: largest })).toEqual({ offset: largest, limit: largest });
+  });
+});
+
+describe('pageHeaders', () => {
+  const relations = (query: Parameters<typeof pageHeaders>[1], total: number) => {
+    const { link } = pageHeaders('/list', query, total);
+    const links = [...link.matchAll(/<\/list\?([^>]+)>; rel="(\w+)"(?:, |$)/g)];
+    expect(links.map(([text]) => text).join('')).toBe(link);
+    return Object.fromEntries(links.map(([, parameters, relation]) => [relation!, parameters!]));
+  };
+
+  test.each([
+    ['no records', {}, 0, { first: 'page=1', last: 'page=1' }],
+    ['the only page', {}, 10, { first: 'page=1', last: 'page=1' }],
+    ['the first of two', {}, 11, { first: 'page=1', next: 'page=2', last: 'page=2' }],
+    ['the middle', { page: 2 }, 21, { first: 'page=1', prev: 'page=1', next: 'page=3', last: 'page=3' }],
+    ['the last', { page: 3 }, 30, { first: 'page=1', prev: 'page=2', last: 'page=3' }],
+    ['past the end', { page: 9 }, 30, { first: 'page=1', prev: 'page=3', last: 'page=3' }],
+    ['past the end of nothing', { page: 2 }, 0, { first: 'page=1', prev: 'page=1', last: 'page=1' }],
+    [
+      'a size of its own',
+      { page: 2, limit: 4 },
+      9,
+      { first: 'page=1&limit=4', prev: 'page=1&limit=4', next: 'page=3&limit=4', last: 'page=3&limit=4' },
+    ],
+    [
+      'the largest page and limit',
+      { page: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER },
+      3,
+      {
+        first: 'page=1&limit=9007199254740991',
+        prev: 'page=1&limit=9007199254740991',
+        last: 'page=1&limit=9007199254740991',
+      },
+    ],
+  ])('lead from %s to the other pages', (_, query, total, expected) => {
+    expect(relations(query, total)).toEqual(expected);
+  });
+
+  test('say how many records there are', () => {
+    expect(pageHeaders('/list', { page: 9 }, 30)['x-total-count']).toBe(30);
   });
 });

@@ -1,0 +1,245 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import fc from 'fast-check';
+import { sql, type Generated, type Kysely } from 'kysely';
+import { keepRowCounts, openDatabase, pagesOf } from '../src/index.ts';
+
+interface Tables {
+  task: { id: Generated<number>; status: Generated<'open' | 'done'> };
+  task_count: { total: number; done: number };
+}
+
+let database: TestDatabase;
+let db: Kysely<Tables>;
+const others: Kysely<Tables>[] = [];
+
+/** One connection, on which the statements of a transaction can be sent one by one. */
+const connection = () =>
+  openDatabase<Tables>({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+
+function anotherConnection() {
+  const other = connection();
+  others.push(other);
+  return other;
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = connection();
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.drop();
+});
+beforeEach(() => createTable());
+afterEach(async () => {
+  await Promise.all(others.splice(0).map((other) => other.destroy()));
+  await sql`drop schema public cascade`.execute(db);
+  await sql`create schema public`.execute(db);
+});
+
+async function createTable(rowsBefore = 0) {
+  await sql`create table task (
+    id bigint primary key generated always as identity,
+    status text not null default 'open'
+  )`.execute(db);
+  await sql`insert into task (status)
+    select case when n % 3 = 0 then 'done' else 'open' end from generate_series(1, ${rowsBefore}::int) n`.execute(db);
+  await db
+    .transaction()
+    .execute((transaction: Kysely<Tables>) => keepRowCounts(transaction, 'task', { done: "status = 'done'" }));
+}
+
+/** Rows whose ids are so far apart. */
+const insert = (on: Kysely<Tables>, first: number, rows: number, step: number) =>
+  sql`insert into task (id, status) overriding system value
+    select ${first}::bigint + n * ${step}::bigint, case when n % 2 = 0 then 'open' else 'done' end
+    from generate_series(0, ${rows - 1}::int) n`.execute(on);
+
+const counts = (on = db) => on.selectFrom('task_count').select(['total', 'done']).executeTakeFirstOrThrow();
+
+const tasks = (on: Kysely<Tables>) => on.selectFrom('task').select(['id', 'status']);
+
+/** Whether a connection waits for an advisory lock that another one holds. */
+async function isWaiting() {
+  const { rows } = await sql`select from pg_locks where locktype = 'advisory' and not granted
+    and database = (select oid from pg_database where datname = current_database())`.execute(db);
+  return rows.length > 0;
+}
+
+/** Compares counts and pages with what reading the table gives, in one snapshot. */
+async function expectExact(on: Kysely<Tables>, offsets: number[] = []) {
+  await on
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (snapshot: Kysely<Tables>) => {
+      const all = await tasks(snapshot).orderBy('id').execute();
+      const total = all.length;
+      const pages = pagesOf(snapshot, 'task', ['id', 'status']);
+      expect(await counts(snapshot)).toEqual({ total, done: all.filter(({ status }) => status === 'done').length });
+      for (const offset of [0, 1, Math.floor(total / 2), total - 1, total, total + 1, ...offsets]) {
+        if (offset < 0) continue;
+        const page = await pages({ offset, limit: 7 });
+        const rows = page.rows.map(({ id, status }) => ({ id, status }));
+        expect([offset, page.total, rows]).toEqual([offset, total, all.slice(offset, offset + 7)]);
+      }
+    });
+}
+
+describe('Counts and pages', () => {
+  test('of rows that were there before are exact', async () => {
+    await sql`drop schema public cascade`.execute(db);
+    await sql`create schema public`.execute(db);
+    await createTable(40_000);
+    expect(await counts()).toEqual({ total: 40_000, done: 13_333 });
+    await expectExact(db, [511, 512, 16_383, 16_384, 32_769]);
+  });
+
+  test('of ids far apart, up to the largest that JavaScript holds, are exact', async () => {
+    await insert(db, -3, 5, 1);
+    await insert(db, 500, 60, 511);
+    await insert(db, 100_000, 60, 16_385);
+    await insert(db, 2_000_000, 60, 524_289);
+    await insert(db, 2 ** 40, 20, 2 ** 41);
+    await insert(db, Number.MAX_SAFE_INTEGER - 99, 100, 1);
+    await expectExact(
+      db,
+      Array.from({ length: 305 }, (_, offset) => offset),
+    );
+  });
+
+  test('are those of one moment, whatever others commit while the statement runs', async () => {
+    await insert(db, 1, 100, 1);
+    const reader = anotherConnection();
+    await sql`select pg_advisory_lock(7)`.execute(db);
+    // What a select lists is computed from left to right.
+    const reading = sql`
+      select total, pg_advisory_xact_lock(7)::text as waited, task_id_at(60) as id,
+        (select id from task order by id offset 60 limit 1) as wanted
+      from task_count`.execute(reader);
+    while (!(await isWaiting())) await counts();
+    await sql`delete from task where id <= 50`.execute(db);
+    await sql`select pg_advisory_unlock(7)`.execute(db);
+    expect((await reading).rows).toEqual([{ total: 100, waited: '', id: 61, wanted: 61 }]);
+  });
+
+  test('are exact whatever several connections insert, delete, update, truncate, commit and roll back', async () => {
+    const residue = fc.integer({ min: 0, max: 6 });
+    const write = fc.oneof(
+      {
+        weight: 4,
+        arbitrary: fc.record({ insert: fc.integer({ min: 1, max: 60 }), step: fc.constantFrom(1, 40, 700, 20_000) }),
+      },
+      { weight: 2, arbitrary: fc.record({ remove: residue }) },
+      { weight: 2, arbitrary: fc.record({ toggle: residue }) },
+      { weight: 1, arbitrary: fc.record({ savepoint: fc.constantFrom('rollback to', 'release') }) },
+      { weight: 1, arbitrary: fc.constant({ truncate: true as const }) },
+    );
+    const transaction = fc.record({
+      writes: fc.array(write, { minLength: 1, maxLength: 5 }),
+      end: fc.constantFrom('commit', 'commit', 'rollback'),
+    });
+    const script = fc.array(transaction, { minLength: 1, maxLength: 4 });
+
+    const writers = Array.from({ length: 4 }, anotherConnection);
+    const reader = anotherConnection();
+    // Who waits for a row that another has changed may wait in a circle.
+    for (const each of [...writers, reader]) await sql`set lock_timeout = '100ms'`.execute(each);
+    const blocked = ['55P03', '40P01'];
+    const unlessBlocked = (action: Promise<unknown>) =>
+      action.catch((error: unknown) => {
+        if (!blocked.includes((error as { code: string }).code)) throw error;
+      });
+
+    let nextId = 1;
+    async function perform(on: Kysely<Tables>, step: typeof write extends fc.Arbitrary<infer Step> ? Step : never) {
+      if ('insert' in step) {
+        const first = nextId;
+        nextId += step.insert * step.step;
+        await insert(on, first, step.insert, step.step);
+      } else if ('remove' in step) await sql`delete from task where id % 7 = ${step.remove}`.execute(on);
+      else if ('toggle' in step) {
+        await sql`update task set status = case status when 'open' then 'done' else 'open' end where id % 7 = ${step.toggle}`.execute(
+          on,
+        );
+      } else if ('savepoint' in step) {
+        await sql`savepoint here`.execute(on);
+        await insert(on, nextId++, 1, 1);
+        await sql`update task set status = 'done' where id % 2 = 0`.execute(on);
+        await sql`${sql.raw(step.savepoint)} savepoint here`.execute(on);
+      } else await sql`truncate task`.execute(on);
+    }
+    async function run(
+      on: Kysely<Tables>,
+      transactions: typeof script extends fc.Arbitrary<infer Script> ? Script : never,
+    ) {
+      for (const { writes, end } of transactions) {
+        await sql`begin`.execute(on);
+        try {
+          for (const step of writes) await perform(on, step);
+          await sql.raw(end).execute(on);
+        } catch (error) {
+          await sql`rollback`.execute(on);
+          if (!blocked.includes((error as { code: string }).code)) throw error;
+        }
+      }
+    }
+
+    await fc.assert(
+      fc.asyncProperty(fc.tuple(script, script, script, script), fc.array(fc.nat(2_000)), async (scripts, offsets) => {
+        const finished = new Set<number>();
+        const written = scripts.map((each, index) => run(writers[index]!, each).finally(() => finished.add(index)));
+        while (finished.size < scripts.length) await unlessBlocked(expectExact(reader));
+        await Promise.all(written);
+        await expectExact(db, offsets);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('Writers', () => {
+  test('do not wait for each other up to 16 at once; one more waits until another has ended', async () => {
+    const writers = Array.from({ length: 16 }, anotherConnection);
+    for (const writer of writers) {
+      await sql`set lock_timeout = '5s'`.execute(writer);
+      await sql`begin`.execute(writer);
+      await sql`insert into task default values`.execute(writer);
+    }
+    const late = anotherConnection();
+    let isDone = false;
+    const insertion = sql`insert into task default values`.execute(late).then(() => (isDone = true));
+    while (!(await isWaiting())) expect(isDone).toBe(false);
+    for (const writer of writers) await sql`commit`.execute(writer);
+    await insertion;
+    expect(await counts()).toEqual({ total: 17, done: 0 });
+    await expectExact(db);
+  });
+
+  test('can use any search_path', async () => {
+    const other = anotherConnection();
+    await sql`set search_path = ''`.execute(other);
+    await sql`insert into public.task (status) values ('open'), ('done')`.execute(other);
+    await sql`update public.task set status = 'done'`.execute(other);
+    await sql`delete from public.task where id = 1`.execute(other);
+    const { rows } = await sql`select public.task_id_at(0) as id, * from public.task_count`.execute(other);
+    expect(rows).toEqual([{ id: 2, total: 1, done: 1 }]);
+    await sql`truncate public.task`.execute(other);
+    expect(await counts()).toEqual({ total: 0, done: 0 });
+  });
+
+  test('can not change an id, by which rows are counted', async () => {
+    await sql`insert into task default values`.execute(db);
+    await expect(sql`update task set id = default`.execute(db)).rejects.toThrow(/^The id of a row never changes/);
+  });
+});
+
+test('A table without filters has its total alone', async () => {
+  await sql`create table note (id bigint primary key, text text)`.execute(db);
+  await db.transaction().execute((transaction: Kysely<Tables>) => keepRowCounts(transaction, 'note'));
+  await sql`insert into note values (3, 'a'), (9, 'b')`.execute(db);
+  await sql`update note set text = 'c'`.execute(db);
+  expect(
+    (await sql`select *, note_id_at(1) as second, note_id_at(2) as third from note_count`.execute(db)).rows,
+  ).toEqual([{ total: 2, second: 9, third: null }]);
+});

@@ -1,0 +1,272 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import fc from 'fast-check';
+import { sql, type Generated, type Kysely } from 'kysely';
+import { byId, deletingById, inserting, openDatabase } from '../src/index.ts';
+
+interface Note {
+  id: Generated<number>;
+  title: string;
+  rank: number | null;
+}
+
+interface Tables {
+  note: Note;
+  fresh: Pick<Note, 'id' | 'title'>;
+}
+
+let database: TestDatabase;
+let db: Kysely<Tables>;
+/** Sees what is committed, and sends one statement for each question. */
+let observer: Kysely<Tables>;
+const open = () => openDatabase<Tables>({ url: database.url, poolMax: 4, onConnectionError: () => undefined });
+
+let notes: ReturnType<typeof loaders>;
+const loaders = () => ({
+  read: byId(db, 'note', ['id', 'title', 'rank']),
+  create: inserting(db, 'note', ['title', 'rank']),
+  remove: deletingById(db, 'note'),
+});
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  [db, observer] = [open(), open()];
+  notes = loaders();
+  await sql`create table note (
+    id bigint generated always as identity primary key,
+    title varchar(20) not null unique check (btrim(title) <> ''),
+    rank integer)`.execute(db);
+});
+afterAll(async () => {
+  await Promise.all([db.destroy(), observer.destroy()]);
+  await database.drop();
+});
+beforeEach(async () => {
+  await sql`truncate note restart identity`.execute(db);
+});
+
+const allNotes = () => observer.selectFrom('note').selectAll().orderBy('id').execute();
+
+/** What one of several requests that share a statement got: a value, or the code of its error. */
+const outcome = (answer: Promise<unknown>) =>
+  answer.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ code: (error as { code: string }).code }),
+  );
+
+/** How many statements the server has ended during `work`, and a few that count them. */
+async function statementsDuring(work: () => Promise<unknown>) {
+  const before = await commits();
+  await work();
+  return (await commits()) - before;
+}
+
+async function commits() {
+  // What a session has done becomes visible when it is asked to, or after a while.
+  await Promise.all(
+    Array.from({ length: 4 }, () => sql`select pg_stat_force_next_flush(), pg_sleep(0.01)`.execute(db)),
+  );
+  const { rows } = await sql<{ count: number }>`
+    select xact_commit as count from pg_stat_database where datname = current_database()`.execute(observer);
+  return rows[0]!.count;
+}
+
+describe('Requests of one turn', () => {
+  test('share one statement', async () => {
+    const overhead = await statementsDuring(() => Promise.resolve());
+    const ids = await Promise.all(Array.from({ length: 50 }, (_, n) => notes.create.load({ title: `${n}`, rank: n })));
+    const statements = await statementsDuring(() => Promise.all(ids.map((id) => notes.read.load(id))));
+    expect(statements - overhead).toBeLessThan(10);
+  });
+
+  test('get each their own row, the same one twice if they ask for it twice, and undefined where there is none', async () => {
+    const first = await notes.create.load({ title: 'a', rank: 1 });
+    const second = await notes.create.load({ title: 'b', rank: null });
+    const read = await Promise.all([second, 0, first, second, 2 ** 53 - 1].map((id) => notes.read.load(id)));
+    const [a, b] = [
+      { id: first, title: 'a', rank: 1 },
+      { id: second, title: 'b', rank: null },
+    ];
+    expect(read).toEqual([b, undefined, a, b, undefined]);
+  });
+
+  test('fail alone where PostgreSQL refuses what only they sent', async () => {
+    await notes.create.load({ title: 'taken', rank: 1 });
+    const titles = ['x', 'taken', 'y', 'x', 'much too long for this column', ' ', null];
+    const outcomes = await Promise.all(titles.map((title) => outcome(notes.create.load({ title: title!, rank: 2 }))));
+    const codes = outcomes.map((each) => ('code' in each ? each.code : 'created'));
+    // Of the two that want the same name, one gets it.
+    expect([codes[0], codes[3]].sort()).toEqual(['23505', 'created']);
+    expect([codes[1], codes[2], ...codes.slice(4)]).toEqual(['23505', 'created', '22001', '23514', '23502']);
+    expect((await allNotes()).map(({ title }) => title).sort()).toEqual(['taken', 'x', 'y']);
+  });
+});
+
+/** What one request of a round does to the notes 1 to 12, or to a title of which there are 12 too. */
+type Operation =
+  | { kind: 'read'; id: number }
+  | { kind: 'remove'; id: number }
+  | { kind: 'update'; id: number; rank: number }
+  | { kind: 'create'; title: string; rank: number };
+
+const few = fc.integer({ min: 1, max: 12 });
+const operations: fc.Arbitrary<Operation> = fc.oneof(
+  fc.record({ kind: fc.constant('read' as const), id: few }),
+  fc.record({ kind: fc.constant('remove' as const), id: few }),
+  fc.record({ kind: fc.constant('update' as const), id: few, rank: few }),
+  fc.record({
+    kind: fc.constant('create' as const),
+    title: fc.oneof(
+      few.map((n) => `note ${n}`),
+      fc.constantFrom('', 'x'.repeat(21)),
+    ),
+    rank: few,
+  }),
+);
+
+test('Interleaved creates, reads, updates and deletes answer as one statement for each would', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(operations, { maxLength: 40 }), { minLength: 1, maxLength: 12 }),
+      async (rounds) => {
+        await sql`truncate note restart identity`.execute(db);
+        for (const round of rounds) {
+          const before = new Map((await allNotes()).map((note) => [note.id, note]));
+          const outcomes = await Promise.all(round.map((operation) => outcome(answerOf(operation))));
+          const after = new Map((await allNotes()).map((note) => [note.id, note]));
+          const of = <Kind extends Operation['kind']>(kind: Kind) =>
+            round.flatMap((operation, index) =>
+              operation.kind === kind
+                ? [{ operation: operation as Extract<Operation, { kind: Kind }>, got: outcomes[index]! }]
+                : [],
+            );
+          const removedIds = new Set(of('remove').map(({ operation }) => operation.id));
+
+          for (const { operation, got } of of('read')) {
+            // What it saw is what was there before, or what another request of the round made of it.
+            const note = before.get(operation.id);
+            const ranks = of('update').filter((each) => each.operation.id === operation.id);
+            const seen = [note, ...ranks.map((update) => note && { ...note, rank: update.operation.rank })];
+            const created = of('create').some((each) => 'value' in each.got && each.got.value === operation.id);
+            if (removedIds.has(operation.id) || created) seen.push(undefined);
+            if (!created) expect(seen).toContainEqual('value' in got ? got.value : got);
+          }
+          for (const id of removedIds) {
+            const told = of('remove').filter(
+              ({ operation, got }) => operation.id === id && 'value' in got && got.value,
+            );
+            expect(told).toHaveLength(before.has(id) || (!after.has(id) && told.length > 0) ? 1 : 0);
+            if (before.has(id)) expect(after.has(id)).toBe(false);
+          }
+          for (const { operation, got } of of('create')) {
+            const { title, rank } = operation;
+            const holders = [...before.values()].filter((note) => note.title === title);
+            if (title === '') expect(got).toEqual({ code: '23514' });
+            else if (title.length > 20) expect(got).toEqual({ code: '22001' });
+            else if ('value' in got) {
+              const id = got.value as number;
+              expect(before.has(id)).toBe(false);
+              if (!removedIds.has(id)) expect(after.get(id)).toMatchObject({ id, title });
+              if (!of('update').some((each) => each.operation.id === id) && after.has(id))
+                expect(after.get(id)!.rank).toBe(rank);
+            } else {
+              expect(got.code).toBe('23505');
+              const winners = of('create').filter((each) => each.operation.title === title && 'value' in each.got);
+              expect(holders.length + winners.length).toBeGreaterThan(0);
+            }
+          }
+          const created = of('create').flatMap(({ got }) => ('value' in got ? [got.value as number] : []));
+          expect(new Set(created).size).toBe(created.length);
+          // Nothing came or went that nobody has asked for.
+          for (const id of after.keys()) expect(before.has(id) || created.includes(id)).toBe(true);
+          for (const id of [...before.keys(), ...created]) expect(after.has(id) || removedIds.has(id)).toBe(true);
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+
+  function answerOf(operation: Operation): Promise<unknown> {
+    switch (operation.kind) {
+      case 'read':
+        return notes.read.load(operation.id);
+      case 'remove':
+        return notes.remove.load(operation.id);
+      case 'create':
+        return notes.create.load({ title: operation.title, rank: operation.rank });
+      case 'update':
+        return db.updateTable('note').set({ rank: operation.rank }).where('id', '=', operation.id).execute();
+    }
+  }
+});
+
+test('When connections are cut under them, each request gets its own outcome: no row of another, none lost that was acknowledged', async () => {
+  const created = new Map<string, number>();
+  const failed: string[] = [];
+  let next = 0;
+  let isOver = false;
+
+  const killer = async () => {
+    while (!isOver) {
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and query ilike '%json_populate%' and pid <> pg_backend_pid()`.execute(
+        observer,
+      );
+    }
+  };
+  const writer = async () => {
+    while (created.size < 2_000 || failed.length === 0) {
+      const title = `note ${(next += 1)}`;
+      const got = await outcome(notes.create.load({ title, rank: next }));
+      if ('value' in got) created.set(title, got.value as number);
+      else failed.push(title);
+    }
+  };
+  const killing = killer();
+  await Promise.all(Array.from({ length: 64 }, writer));
+  isOver = true;
+  await killing;
+
+  const stored = await allNotes();
+  const idOf = new Map(stored.map(({ id, title }) => [title, id]));
+  for (const [title, id] of created) expect([title, idOf.get(title)]).toEqual([title, id]);
+  // Of one that failed nobody knows whether it was stored, but not twice.
+  expect(stored.length).toBe(idOf.size);
+  expect(stored.length).toBeLessThanOrEqual(created.size + failed.length);
+  const read = await Promise.all([...created.values()].map((id) => notes.read.load(id)));
+  expect(read.map((note) => note?.title)).toEqual([...created.keys()]);
+});
+
+describe('A statement that is planned once', () => {
+  test('uses the index also when its table was empty then and has grown since', async () => {
+    const one = openDatabase<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
+    // Of so wide a row PostgreSQL expects few, so that it would rather read all of them.
+    await sql`create table fresh (id bigint generated always as identity primary key, title varchar(1000))`.execute(
+      one,
+    );
+    const fresh = byId(one, 'fresh', ['id', 'title']);
+    for (let turn = 0; turn < 10; turn += 1) await fresh.load(1);
+    await sql`insert into fresh (title) select n::text from generate_series(1, 20000) n`.execute(one);
+    const before = await sequentialScans();
+    for (let id = 1; id <= 20; id += 1) expect(await fresh.load(id)).toEqual({ id, title: `${id}` });
+    expect(await sequentialScans()).toBe(before);
+    await one.destroy();
+
+    async function sequentialScans() {
+      await sql`select pg_stat_force_next_flush()`.execute(one);
+      const { rows } = await sql<{ count: number }>`
+        select seq_scan as count from pg_stat_user_tables where relname = 'fresh'`.execute(one);
+      return rows[0]!.count;
+    }
+  });
+
+  test('goes on after a migration has added a column, and after one that changes the type of a column', async () => {
+    const id = await notes.create.load({ title: 'a', rank: 1 });
+    await sql`alter table note add column more text`.execute(observer);
+    expect(await notes.read.load(id)).toEqual({ id, title: 'a', rank: 1 });
+    await sql`alter table note alter column title type text`.execute(observer);
+    // It fails once on each connection.
+    for (let turn = 0; turn < 4; turn += 1) await outcome(notes.read.load(id));
+    for (let turn = 0; turn < 4; turn += 1) expect(await notes.read.load(id)).toEqual({ id, title: 'a', rank: 1 });
+  });
+});
