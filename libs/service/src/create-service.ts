@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import cors from '@fastify/cors';
-import helmet from '@fastify/helmet';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { handleErrors, type ErrorWords } from '@rest-services/errors';
+import underPressure from '@fastify/under-pressure';
+import { handleErrors, overloaded, type ErrorWords } from '@rest-services/errors';
 import Fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
-import { destination } from 'pino';
+import { boundBodyMemory } from './body-memory.ts';
 import { drainOnClose } from './drain.ts';
+import { logStream } from './log-stream.ts';
 import { addDocument, type DocumentInfo } from './openapi.ts';
+import { onAborted } from './on-aborted.ts';
 import { acceptJson } from './json-body.ts';
 import { RequestLog } from './request-log.ts';
+import { securityHeaders } from './security-headers.ts';
 import type { Settings } from './settings.ts';
 import { compileValidator } from './validation.ts';
 
@@ -20,6 +23,9 @@ const REQUEST_TIMEOUT_MS = 10_000;
 
 /** A connection on which nothing moves for so long, such as that of a reader who does not read, is closed. */
 const IDLE_TIMEOUT_MS = 60_000;
+
+/** Above it, as a mean of one second, more requests arrive than the processor can do. */
+const MAX_EVENT_LOOP_DELAY_MS = 500;
 
 /** A request id that the caller chooses goes into every log line, so it must not be a novel. */
 const MAX_REQUEST_ID = 128;
@@ -33,15 +39,15 @@ export type Service = Awaited<ReturnType<typeof createService>>;
 
 /** A Fastify app with what all services have in common, ready for the routes of one. */
 export async function createService({ settings, title, description, ...words }: ServiceOptions) {
+  const requestLog = new RequestLog();
   const app = Fastify({
     // PostgreSQL's detail of an error quotes what was sent.
     logger: {
       level: settings.LOG_LEVEL,
       redact: { paths: ['err.detail'], remove: true },
-      // Written at once: what is still waiting when the process ends could make it hang, if nobody reads its output any more.
-      stream: destination({ dest: 1, sync: true }),
+      stream: logStream,
     },
-    logController: new RequestLog(),
+    logController: requestLog,
     genReqId: ({ headers }) => {
       const given = headers['x-request-id'];
       return typeof given === 'string' && given.length > 0 && given.length <= MAX_REQUEST_ID ? given : randomUUID();
@@ -57,31 +63,39 @@ export async function createService({ settings, title, description, ...words }: 
 
   app.setValidatorCompiler(compileValidator);
   acceptJson(app);
+  boundBodyMemory(app);
   handleErrors(app, words);
   drainOnClose(app, settings.SHUTDOWN_DELAY_MS);
+  onAborted(app, (request, reply) => requestLog.requestAborted(request, reply));
 
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
+    reply.header('x-request-id', request.id).headers(securityHeaders);
     done();
   });
-  // Answers are data: nothing in them may be run, framed or guessed to be a page. TLS, and with it HSTS, is the proxy's.
-  await app.register(helmet, {
-    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-    crossOriginResourcePolicy: { policy: 'cross-origin' },
-    strictTransportSecurity: false,
+  await app.register(underPressure, {
+    maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,
+    pressureHandler: () => Promise.reject(overloaded()),
   });
-  await app.register(cors, {
-    origin: allowedOrigins(settings),
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    strictPreflight: false,
-  });
+  const origin = allowedOrigins(settings);
+  if (origin) {
+    await app.register(cors, {
+      origin,
+      methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+      // What a page in a browser may read beside the body.
+      exposedHeaders: ['link', 'x-total-count', 'x-request-id', 'retry-after'],
+      strictPreflight: false,
+    });
+  }
   await addDocument(app, { title, description }, words);
   return app;
 }
 
-/** Fastify has no route, and so no error handler, for a URL that it can't read. */
-function answerFrameworkError(error: FastifyError, _request: FastifyRequest, reply: FastifyReply) {
-  void reply.code(error.statusCode ?? 400).send({ message: error.message });
+/** Fastify has no route, and so neither hooks nor an error handler, for a URL that it can't read. */
+function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+  const { id, log, method, url, ip } = request;
+  const status = error.statusCode ?? 400;
+  log.info({ method, url, status, ip }, 'request');
+  void reply.code(status).header('x-request-id', id).headers(securityHeaders).send({ message: error.message });
 }
 
 /** `CORS_ORIGIN`, where `:*` stands for any port; without it any origin in development and none in production. */

@@ -1,7 +1,9 @@
 import { poolUse, type PoolUse } from '@rest-services/database';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { onAborted } from './on-aborted.ts';
+import { forMachines } from './probes.ts';
 
 /** In seconds. From an answer without a query to the limit at which a request fails. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -19,12 +21,14 @@ export function addMetrics<Tables>(app: FastifyInstance, db: Kysely<Tables>) {
     buckets: DURATION_BUCKETS,
     registers: [registry],
   });
-  app.addHook('onResponse', ({ method, routeOptions }, { statusCode, elapsedTime }, done) => {
-    // Paths that no route has are one label: there is no end to them.
-    const route = routeOptions.url ?? 'none';
-    duration.labels(method, route, String(statusCode)).observe(elapsedTime / 1_000);
+  // Paths that no route has are one label: there is no end to them.
+  const observe = ({ method, routeOptions }: FastifyRequest, { elapsedTime }: FastifyReply, status: string) =>
+    duration.labels(method, routeOptions.url ?? 'none', status).observe(elapsedTime / 1_000);
+  app.addHook('onResponse', (request, reply, done) => {
+    observe(request, reply, String(reply.statusCode));
     done();
   });
+  onAborted(app, (request, reply) => observe(request, reply, 'aborted'));
 
   new Gauge({
     name: 'database_pool_connections',
@@ -39,7 +43,7 @@ export function addMetrics<Tables>(app: FastifyInstance, db: Kysely<Tables>) {
     },
   });
 
-  app.get('/metrics', { schema: { hide: true } }, async (_request, reply) => {
+  app.get('/metrics', forMachines, async (_request, reply) => {
     void reply.type(registry.contentType);
     return registry.metrics();
   });

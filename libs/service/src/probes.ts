@@ -7,6 +7,9 @@ export interface Lifecycle {
   isDraining: boolean;
 }
 
+/** What machines ask to decide about the process is answered however much there is to do. */
+export const forMachines = { schema: { hide: true }, config: { pressureHandler: () => undefined } };
+
 /** `/livez`: the process can answer. `/readyz`: it should get traffic, and if not, why. */
 export function addProbes<Tables>(
   app: FastifyInstance,
@@ -14,9 +17,9 @@ export function addProbes<Tables>(
   migrations: Migrations,
   lifecycle: Lifecycle,
 ) {
-  app.get('/livez', { schema: { hide: true } }, () => ({ message: 'alive' }));
+  app.get('/livez', forMachines, () => ({ message: 'alive' }));
 
-  app.get('/readyz', { schema: { hide: true } }, async (request, reply) => {
+  app.get('/readyz', forMachines, async (request, reply) => {
     const obstacle = lifecycle.isDraining ? 'draining' : await databaseObstacle();
     return obstacle ? reply.code(503).send({ message: obstacle }) : { message: 'ready' };
 

@@ -36,7 +36,7 @@ const EnvironmentVariables = Type.Object({
     default: 'info',
     description: 'fatal, error, warn, info, debug, trace or silent',
   }),
-  SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, maximum: 8_000, description: 'a time in milliseconds, 0 to 8000' }),
+  SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, maximum: 5_000, description: 'a time in milliseconds, 0 to 5000' }),
 });
 
 /** What operators set through the environment, checked; see the table in the README of each service. */

@@ -127,7 +127,8 @@ function textParser(schema: TObject) {
   return (texts: Record<string, string | string[] | undefined>) => {
     const value: Record<string, unknown> = {};
     for (const [name, { type, minimum = 0, 'x-as-text': asText }] of parameters) {
-      const text = [texts[name]].flat()[0];
+      const given = texts[name];
+      const text = Array.isArray(given) ? given[0] : given;
       const integer = type === 'integer' ? parseInteger(text, minimum) : undefined;
       const parsed = type === 'string' || (asText && integer !== undefined) ? text : integer;
       if (parsed !== undefined) value[name] = parsed;

@@ -1,10 +1,19 @@
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 
+/** A request that is no plain GET. */
+export interface Write {
+  method: 'POST' | 'PUT' | 'DELETE';
+  path: string;
+  body?: object;
+}
+
 /** What became of one request: an answer, or the error with which it failed. */
 export interface Outcome {
   status?: number;
   body?: string;
+  /** The header of this name. */
+  retryAfter?: string | undefined;
   /** Error code, where there was no answer. */
   failure?: string;
   /** How long it took, to the last byte. */
@@ -17,7 +26,7 @@ export interface Outcome {
  * Sends requests over keep-alive connections, one after the other on each, until `stop()` or until a connection is
  * refused.
  */
-export function load(url: string, paths: string[], connections: number) {
+export function load(url: string, requests: (string | Write)[], connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const outcomes: Outcome[] = [];
   const waiting = new Set<(outcome: Outcome) => void>();
@@ -25,7 +34,7 @@ export function load(url: string, paths: string[], connections: number) {
 
   async function worker() {
     for (let turn = 0; !isStopped; turn += 1) {
-      const outcome = await send(url + paths[turn % paths.length]!, agent);
+      const outcome = await send(url, requests[turn % requests.length]!, agent);
       outcomes.push(outcome);
       waiting.forEach((look) => look(outcome));
       if (outcome.failure === 'ECONNREFUSED') return;
@@ -59,17 +68,23 @@ export function load(url: string, paths: string[], connections: number) {
   };
 }
 
-async function send(url: string, agent: Agent): Promise<Outcome> {
-  const outgoing = request(url, { agent });
+/** Sends one request: a GET of a path, or a write. */
+export async function send(url: string, what: string | Write, agent?: Agent): Promise<Outcome> {
+  const { method, path, body } = typeof what === 'string' ? { method: 'GET', path: what } : what;
+  const outgoing = request(url + path, { method, agent, headers: body && { 'content-type': 'application/json' } });
   const sentAt = performance.now();
-  const ms = () => performance.now() - sentAt;
+  const outcome = () => ({ ms: performance.now() - sentAt, isReused: outgoing.reusedSocket });
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      outgoing.on('response', resolve).on('error', reject).end();
+      outgoing.on('response', resolve).on('error', reject);
+      outgoing.end(body && JSON.stringify(body));
     });
-    const body = await text(response);
-    return { status: response.statusCode!, body, ms: ms(), isReused: outgoing.reusedSocket };
+    const answer = await text(response);
+    const retryAfter = response.headers['retry-after'];
+    return { status: response.statusCode!, body: answer, retryAfter, ...outcome() };
   } catch (error) {
-    return { failure: (error as NodeJS.ErrnoException).code ?? 'unknown', ms: ms(), isReused: outgoing.reusedSocket };
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return { failure: code, ...outcome() };
   }
 }

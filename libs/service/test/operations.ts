@@ -1,6 +1,10 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
-import { load } from './load.ts';
+import { createTestDatabase, freePort, startCluster, type TestDatabase } from '@rest-services/local-postgres';
+import { hang } from './hang.ts';
+import { load, send, type Write } from './load.ts';
 import { startProcess } from './process.ts';
 
 /** A service as its operators see it. */
@@ -13,10 +17,20 @@ export interface Operated {
   /** The body of a POST to `list` that creates a record. */
   record: object;
   firstMigration: string;
+  /** Every way to write, given a number: what creates a record that holds it comes first, then what changes the record of this id. */
+  writes: (number: number) => [Write, ...Write[]];
+  /** The contract's 500, with `expect.any(String)` for a code. */
+  failure: object;
 }
 
+/** What no service answers when it has done what it was asked for. */
+const succeeded: unknown = expect.not.stringContaining('Error');
+
+/** Within which a request is answered, whatever the database does. */
+const ANSWER_LIMIT_MS = 3_000;
+
 /** Declares the tests of what operators rely on in every service: it runs as a process of its own, stopped by signals. */
-export function testOperations({ main, defaultPort, list, record, firstMigration }: Operated) {
+export function testOperations({ main, defaultPort, list, record, firstMigration, writes, failure }: Operated) {
   let database: TestDatabase;
   const started: ReturnType<typeof startProcess>[] = [];
   beforeEach(async () => {
@@ -73,6 +87,26 @@ export function testOperations({ main, defaultPort, list, record, firstMigration
       expect((await start({}, 'migrate').ended).code).toBe(0);
       expect(await answer(`${url}/readyz`)).toEqual([200, { message: 'ready' }]);
     });
+
+    test('DATABASE_URL holds a password: neither the log nor stderr ever shows it, when it is wrong or nothing answers there', async () => {
+      const url = new URL(database.url);
+      // Held by the settings in one form and sent to the server in another.
+      url.password = 'pa55word%24';
+      const refused = start({ DATABASE_URL: url.href, LOG_LEVEL: 'trace' });
+      url.port = `${await freePort()}`;
+      const unanswered = start({ DATABASE_URL: url.href, LOG_LEVEL: 'trace' });
+      const migrating = start({ DATABASE_MIGRATION_URL: url.href, LOG_LEVEL: 'trace' }, 'migrate');
+      for (const service of [unanswered, migrating]) {
+        await service.logged(/^database is not up yet/);
+        service.child.kill('SIGTERM');
+      }
+      for (const { ended, log } of [refused, unanswered, migrating]) {
+        const { errors } = await ended;
+        expect(log).not.toEqual([]);
+        expect(JSON.stringify(log) + errors).not.toContain('pa55word');
+      }
+      expect(await refused.ended).toEqual({ code: 1, errors: '' });
+    });
   });
 
   describe('Endpoints', () => {
@@ -125,18 +159,23 @@ export function testOperations({ main, defaultPort, list, record, firstMigration
 
   describe('Life of a process', () => {
     test.each(['SIGTERM', 'SIGINT'] as const)(
-      '%s: /readyz turns 503 at once, in-flight requests are finished, exit 0',
+      '%s: /readyz turns 503 at once, after SHUTDOWN_DELAY_MS the listener closes, in-flight requests are finished, exit 0',
       async (signal) => {
         const service = start({ SHUTDOWN_DELAY_MS: '500' });
         const url = await service.listening();
         await create(url);
         const traffic = load(url, [list], 8);
         await traffic.until(({ status }) => status === 200, 50);
+        const signalledAt = performance.now();
+        const listened = traffic
+          .until(({ failure }) => failure === 'ECONNREFUSED')
+          .then(() => performance.now() - signalledAt);
         service.child.kill(signal);
         await service.logged(/^draining/);
         expect(await answer(`${url}/readyz`)).toEqual([503, { message: 'draining' }]);
         expect(await service.ended).toEqual({ code: 0, errors: '' });
         const outcomes = await traffic.refused();
+        expect(await listened).toBeGreaterThan(400);
         // A connection that the kernel had taken, but not yet the process, is reset when the port closes.
         const isLost = ({ failure, isReused }: (typeof outcomes)[number]) =>
           failure !== undefined && (isReused || !['ECONNREFUSED', 'ECONNRESET'].includes(failure));
@@ -145,11 +184,60 @@ export function testOperations({ main, defaultPort, list, record, firstMigration
       },
     );
 
+    test('The database goes away: while it hangs, writes answer the contract’s 500 within 3 s, and succeed afterwards with no restart', async () => {
+      const directory = await mkdtemp(join(tmpdir(), 'hanging-postgres-'));
+      const cluster = await startCluster(directory, { durable: false });
+      let goOn: (() => void) | undefined;
+      try {
+        const service = start({ DATABASE_URL: cluster.url });
+        const url = await service.listening();
+        // The records of the ids 1 and 2.
+        for (const number of [101, 102]) expect(await send(url, writes(number)[0])).toMatchObject({ body: succeeded });
+        // As many connections as there may be, so that the first writes find one.
+        await Promise.all(Array.from({ length: 20 }, () => send(url, list)));
+
+        goOn = await hang(cluster);
+        const hanging = Array.from({ length: 5 }, () => writes(1)).flat();
+        const outcomes = await Promise.all(hanging.map((write) => send(url, write)));
+        for (const [index, { status, body = 'null', ms }] of outcomes.entries()) {
+          const { method, path } = hanging[index]!;
+          expect([method, path, status, JSON.parse(body), ms < ANSWER_LIMIT_MS]).toEqual([
+            method,
+            path,
+            500,
+            failure,
+            true,
+          ]);
+        }
+        expect(await answer(`${url}/livez`)).toEqual([200, { message: 'alive' }]);
+        expect(await answer(`${url}/readyz`)).toEqual([503, { message: 'database unreachable' }]);
+
+        goOn();
+        for (const write of writes(2)) {
+          const { status, body } = await send(url, write);
+          expect([write.method, write.path, status! < 300, body]).toEqual([write.method, write.path, true, succeeded]);
+        }
+        expect(await answer(`${url}/readyz`)).toEqual([200, { message: 'ready' }]);
+        expect(JSON.stringify(service.log)).not.toContain(new URL(cluster.url).password);
+      } finally {
+        goOn?.();
+        await cluster.stop();
+        await rm(directory, { recursive: true, force: true });
+      }
+    });
+
     test('the log is one JSON line per request to stdout with reqId, taken from x-request-id and echoed, no bodies, no secrets', async () => {
       const service = start();
       const url = await service.listening();
-      const init = { method: 'POST', headers: { 'content-type': 'application/json', 'x-request-id': 'call-7' } };
-      const response = await fetch(url + list, { ...init, body: '{"title":"s3cret","description":"s3cret"}' });
+      const headers = {
+        'content-type': 'application/json',
+        'x-request-id': 'call-7',
+        authorization: 'Bearer s3cret',
+        cookie: 'session=s3cret',
+      };
+      const body = '{"title":"s3cret","description":"s3cret","name":"s3cret","released_year":2010}';
+      const response = await fetch(url + list, { method: 'POST', headers, body });
+      expect(response.ok).toBe(true);
       expect(response.headers.get('x-request-id')).toBe('call-7');
       await service.logged(/^request$/);
       service.child.kill('SIGTERM');

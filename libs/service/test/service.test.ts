@@ -59,6 +59,12 @@ describe('Cross-origin requests', () => {
     expect(await allowedOrigin('http://localhost.evil:8081')).toBeNull();
   });
 
+  test('let pages in a browser read the headers that lead to other pages, count, name the request and say when to retry', async () => {
+    service = await start({ NODE_ENV: 'development' });
+    const { headers } = await service.request('GET', '/', undefined, { origin: 'https://example.org' });
+    expect(headers.get('access-control-expose-headers')).toBe('link, x-total-count, x-request-id, retry-after');
+  });
+
   test('may use every method of the contracts, as a preflight answers', async () => {
     service = await start({ CORS_ORIGIN: '*' });
     const headers = {

@@ -1,6 +1,7 @@
 export { testDocument, testReadme } from './common-tests.ts';
+export { hang } from './hang.ts';
 export { serve, type Answer } from './harness.ts';
-export { load, type Outcome } from './load.ts';
+export { load, send, type Outcome, type Write } from './load.ts';
 export { startProcess } from './process.ts';
 export { testOperations } from './operations.ts';
 export { refusals, testUnreadableBodies } from './refusals.ts';

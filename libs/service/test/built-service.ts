@@ -1,0 +1,33 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureDatabase, startCluster } from '@rest-services/local-postgres';
+import { startProcess } from './process.ts';
+
+/**
+ * Starts what `nx build` has made of an app, for a benchmark: on a PostgreSQL server of its own with durable settings.
+ * @param folder the app's
+ */
+export async function startBuiltService(folder: string, environment: NodeJS.ProcessEnv) {
+  const directory = await mkdtemp(join(tmpdir(), 'bench-'));
+  const cluster = await startCluster(directory, { durable: true });
+  const databaseUrl = await ensureDatabase(cluster.url, 'bench');
+  const service = startProcess(join(folder, 'dist', 'main.js'), {
+    DATABASE_URL: databaseUrl,
+    // As in the images.
+    NODE_OPTIONS: '--max-semi-space-size=4',
+    ...environment,
+  });
+
+  return {
+    service,
+    databaseUrl,
+    /** Stops both and removes the data; other connections to the database must be closed by then. */
+    stop: async () => {
+      service.child.kill('SIGTERM');
+      await service.ended;
+      await cluster.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
