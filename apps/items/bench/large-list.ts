@@ -1,23 +1,16 @@
 // Reads a list of a million items from the built service, whole and half, and reports time to first byte and memory.
 //   npx nx large-list items
-import { mkdtemp, rm } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureDatabase, startCluster } from '@rest-services/local-postgres';
-import { startProcess } from '@rest-services/service/process';
+import { startBuiltService } from '@rest-services/service/built-service';
 import pidusage from 'pidusage';
 import pg from 'pg';
 
 const rows = 1_000_000;
 const limits = { firstByteMs: 100, rssMb: 200 };
 
-const directory = await mkdtemp(join(tmpdir(), 'large-list-'));
-const cluster = await startCluster(directory, { durable: true });
-const databaseUrl = await ensureDatabase(cluster.url, 'items');
-const service = startProcess(join(import.meta.dirname, '../dist/main.js'), {
-  DATABASE_URL: databaseUrl,
+const { service, databaseUrl, stop } = await startBuiltService(join(import.meta.dirname, '..'), {
   NODE_ENV: 'production',
   SHUTDOWN_DELAY_MS: '0',
 });
@@ -58,7 +51,7 @@ try {
   // Breaking out of the loop destroyed the connection; the next request is served after the service has noticed.
   await (await fetch(`${url}/v1/items/1`)).text();
   const { rows: inUse } = await database.query(
-    `select from pg_stat_activity where datname = 'items' and pid <> pg_backend_pid() and state <> 'idle'`,
+    `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`,
   );
   clearInterval(sampling);
 
@@ -73,11 +66,8 @@ try {
     items.length === rows && firstByteMs! < limits.firstByteMs && peakMb < limits.rssMb && inUse.length === 0;
   process.exitCode = isGood ? 0 : 1;
 } finally {
-  service.child.kill('SIGTERM');
-  await service.ended;
   await database.end();
-  await cluster.stop();
-  await rm(directory, { recursive: true, force: true });
+  await stop();
 }
 
 async function openList(url: string) {

@@ -1,8 +1,8 @@
-import { inChunks } from '@rest-services/database';
+import { byId, CHUNK_ROWS, chunksFrom, deletingById, inserting, pagesOf, updatingById } from '@rest-services/database';
 import { HttpError } from '@rest-services/errors';
-import { rowsOf } from '@rest-services/pagination';
+import { pageHeaders, rowsOf } from '@rest-services/pagination';
 import { createService, sendRows, type Settings } from '@rest-services/service';
-import { sql, type Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { ItemsDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
 
@@ -16,43 +16,42 @@ export async function buildApp(db: Kysely<ItemsDatabase>, settings: Settings) {
     withCode: true,
   });
 
-  app.post('/v1/items', { schema: schemas.createItem }, async ({ body }, reply) => {
-    const { id } = await db.insertInto('item').values({ title: body.title }).returning('id').executeTakeFirstOrThrow();
-    return reply.code(201).send({ id });
-  });
+  const columns = ['id', 'title', 'status', 'created_at', 'updated_at'] as const;
+  const items = byId(db, 'item', columns);
+  const pages = pagesOf(db, 'item', columns);
+  const everything = db.selectFrom('item').select(columns);
+  const newItems = inserting(db, 'item', ['title']);
+  const updateItem = updatingById(db, 'item', ['title', 'status'], { absent: 'kept', touch: 'updated_at' });
+  const deletedItems = deletingById(db, 'item');
 
-  app.get('/v1/items', { schema: schemas.listItems }, ({ query }, reply) =>
-    sendRows(reply, inChunks(db.selectFrom('item').selectAll(), rowsOf(query))),
+  app.post('/v1/items', { schema: schemas.createItem }, async ({ body }, reply) =>
+    reply.code(201).send({ id: await newItems.load(body) }),
   );
+
+  app.get('/v1/items', { schema: schemas.listItems }, async ({ query }, reply) => {
+    const { offset, limit } = rowsOf(query);
+    const { total, rows } = await pages({ offset, limit: Math.min(limit, CHUNK_ROWS) });
+    void reply.headers(pageHeaders('/v1/items', query, total));
+    return sendRows(reply, chunksFrom(rows, everything, limit));
+  });
 
   app.get('/v1/items/summary', { schema: schemas.summariseItems }, () =>
-    db
-      .selectFrom('item')
-      .select(({ fn }) => [
-        fn.countAll<number>().filterWhere('status', '=', 'Finished').as('finished'),
-        fn.countAll<number>().as('total'),
-      ])
-      .executeTakeFirstOrThrow(),
+    db.selectFrom('item_count').select(['finished', 'total']).executeTakeFirstOrThrow(),
   );
 
-  app.get('/v1/items/:id', { schema: schemas.readItem }, async ({ params }) => {
-    const item = await db.selectFrom('item').selectAll().where('id', '=', params.id).executeTakeFirst();
-    return item ?? notFound();
-  });
+  app.get(
+    '/v1/items/:id',
+    { schema: schemas.readItem },
+    async ({ params }) => (await items.load(params.id)) ?? notFound(),
+  );
 
   app.put('/v1/items/:id', { schema: schemas.updateItem }, async ({ params, body }) => {
     if (Object.keys(body).length === 0) throw new HttpError(400, 'Nothing to update');
-    const { numUpdatedRows } = await db
-      .updateTable('item')
-      .set({ ...body, updated_at: sql`now()` })
-      .where('id', '=', params.id)
-      .executeTakeFirst();
-    return numUpdatedRows > 0n ? { message: 'Item updated successfully' } : notFound();
+    return (await updateItem(params.id, body)) ? { message: 'Item updated successfully' } : notFound();
   });
 
   app.delete('/v1/items/:id', { schema: schemas.deleteItem }, async ({ params }) => {
-    const { numDeletedRows } = await db.deleteFrom('item').where('id', '=', params.id).executeTakeFirst();
-    return numDeletedRows > 0n ? { message: 'Item deleted successfully' } : notFound();
+    return (await deletedItems.load(params.id)) ? { message: 'Item deleted successfully' } : notFound();
   });
 
   return app;

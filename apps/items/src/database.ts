@@ -1,4 +1,4 @@
-import type { Migrations } from '@rest-services/database';
+import { keepRowCounts, type Migrations } from '@rest-services/database';
 import { sql, type Generated } from 'kysely';
 
 export interface ItemsDatabase {
@@ -9,6 +9,7 @@ export interface ItemsDatabase {
     created_at: Generated<string>;
     updated_at: Generated<string>;
   };
+  item_count: { total: number; finished: number };
 }
 
 /** Append only: a migration that has been released is never edited. */
@@ -26,4 +27,5 @@ export const migrations: Migrations = {
         .execute();
     },
   },
+  '0002_row_counts': { up: (db) => keepRowCounts(db, 'item', { finished: "status = 'Finished'" }) },
 };

@@ -1,4 +1,4 @@
-import { PageQuery } from '@rest-services/pagination';
+import { PageHeaders, PageQuery } from '@rest-services/pagination';
 import { absentIfBlank, absentIfEmpty, Message } from '@rest-services/service';
 import { Type } from 'typebox';
 
@@ -38,7 +38,7 @@ export const listItems = {
   summary: 'A page of items in the order of their ids',
   tags,
   querystring: PageQuery,
-  response: { 200: Type.Array(Item) },
+  response: { 200: Type.Array(Item, { headers: PageHeaders }) },
 };
 
 export const summariseItems = {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { openDatabase } from '@rest-services/database';
 import { freePort, startCluster, type Cluster } from '@rest-services/local-postgres';
-import { load, startProcess, type Outcome } from '@rest-services/service/testing';
+import { hang, load, send, startProcess, type Outcome, type Write } from '@rest-services/service/testing';
 import { sql } from 'kysely';
 
 // The service and a database server of its own, which fails in the ways that servers fail, under load.
@@ -13,6 +13,9 @@ const main = join(import.meta.dirname, '../src/main.ts');
 
 /** Within which a request is answered, whatever the database does. */
 const ANSWER_LIMIT_MS = 3_000;
+
+/** Within which a request that is too much is refused; everything that waits for the database takes longer. */
+const QUICK_MS = 1_000;
 
 let directory: string;
 let port: number;
@@ -40,7 +43,11 @@ async function startBoth(environment: NodeJS.ProcessEnv = {}) {
   const url = await service.listening();
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"title":"a"}' };
   const { id } = (await (await fetch(`${url}/v1/items`, init)).json()) as { id: number };
-  return { url, databaseUrl, pid, paths: [`/v1/items/${id}`, '/v1/items', '/v1/items/summary'] };
+  const writes: Write[] = [
+    { method: 'POST', path: '/v1/items', body: { title: 'b' } },
+    { method: 'PUT', path: `/v1/items/${id}`, body: { title: 'c' } },
+  ];
+  return { url, databaseUrl, pid, paths: [`/v1/items/${id}`, '/v1/items', '/v1/items/summary'], writes };
 }
 
 async function readiness(url: string) {
@@ -61,14 +68,15 @@ async function metric(url: string, line: string) {
 
 /** In time, and in the words of the contract: a 500 that says no more than a code, or a 503. */
 function expectContract(outcomes: Outcome[]) {
-  for (const { status, body, ms, failure } of outcomes) {
+  for (const { status, body, retryAfter, ms, failure } of outcomes) {
     expect([failure, ms < ANSWER_LIMIT_MS]).toEqual([undefined, true]);
     if (status === 500) {
       const error = { code: expect.stringMatching(/^[A-Z0-9_]+$/) };
       expect(JSON.parse(body!)).toEqual({ message: 'Database error', error });
     } else if (status === 503) {
       expect(JSON.parse(body!)).toEqual({ message: 'The service is overloaded, try again in a moment' });
-    } else expect(status).toBe(200);
+      expect(retryAfter).toMatch(/^\d+$/);
+    } else expect([200, 201]).toContain(status);
   }
 }
 
@@ -108,68 +116,93 @@ describe('The database goes away', () => {
     },
   );
 
-  test('requests answer within 3 s while it hangs, nothing queues without bound, and all goes on when it answers again', async () => {
-    const { url, databaseUrl, pid, paths } = await startBoth({ DATABASE_POOL_MAX: '2' });
-    const pids: number[] = [];
-    const signalAll = (signal: NodeJS.Signals) => {
-      for (const each of pids) {
-        try {
-          process.kill(each, signal);
-        } catch {
-          // A worker that has ended since.
-        }
-      }
-    };
-    const traffic = load(url, paths, 230);
-    await traffic.until(({ status }) => status === 200, 300);
+  test.each([
+    [2, 230],
+    [15, 100],
+  ])(
+    'requests answer within 3 s while it hangs for %d s, nothing queues without bound, and all goes on when it answers again',
+    async (seconds, connections) => {
+      const { url, paths, writes } = await startBoth({ DATABASE_POOL_MAX: '2' });
+      const traffic = load(url, [...paths, ...writes], connections);
+      await traffic.until(({ status }) => status === 200, 300);
 
-    pids.push(pid, ...(await serverProcesses(databaseUrl)));
-    signalAll('SIGSTOP');
-    try {
-      await traffic.until(({ status }) => status === 500, 400);
-      const times: number[] = [];
-      for (let turn = 0; turn < 5; turn += 1) {
-        const askedAt = performance.now();
-        expect((await fetch(`${url}/livez`)).status).toBe(200);
-        times.push(performance.now() - askedAt);
+      const goOn = await hang(database!);
+      const hangsSince = performance.now();
+      try {
+        const times: number[] = [];
+        do {
+          await traffic.until(({ status }) => status === 500, connections);
+          const askedAt = performance.now();
+          expect((await fetch(`${url}/livez`)).status).toBe(200);
+          times.push(performance.now() - askedAt);
+          expect(await metric(url, 'database_pool_connections{state="waiting"}')).toBeLessThanOrEqual(200);
+          expect(await metric(url, 'process_resident_memory_bytes')).toBeLessThan(256 * 1024 ** 2);
+        } while (performance.now() - hangsSince < seconds * 1_000);
+        expect(Math.min(...times)).toBeLessThan(100);
+        expect(await readiness(url)).toEqual([503, { message: 'database unreachable' }]);
+      } finally {
+        goOn();
       }
-      expect(Math.min(...times)).toBeLessThan(100);
-      expect(await readiness(url)).toEqual([503, { message: 'database unreachable' }]);
-      expect(await metric(url, 'database_pool_connections{state="waiting"}')).toBeLessThanOrEqual(200);
-      expect(await metric(url, 'process_resident_memory_bytes')).toBeLessThan(256 * 1024 ** 2);
-    } finally {
-      signalAll('SIGCONT');
-    }
-    await traffic.until(({ status }) => status === 200, 300);
-    expectContract(await traffic.stop());
-    expect(await readiness(url)).toEqual([200, { message: 'ready' }]);
+      await traffic.until(({ status }) => status === 200, 300);
+      expectContract(await traffic.stop());
+      expect(await readiness(url)).toEqual([200, { message: 'ready' }]);
+    },
+  );
+
+  test('SIGTERM while it hangs: the process ends with code 0 within 10 s, and requests that are under way are answered', async () => {
+    const { url, paths, writes } = await startBoth();
+    await Promise.all(Array.from({ length: 20 }, () => send(url, paths[0]!)));
+    const goOn = await hang(database!);
+    const hanging = [...paths, ...writes].map((what) => send(url, what));
+    // Answered after them, as they have been sent before.
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+    const signalledAt = performance.now();
+    service!.child.kill('SIGTERM');
+    const { code } = await service!.ended;
+    goOn();
+    expect([code, performance.now() - signalledAt < 10_000]).toEqual([0, true]);
+    const outcomes = await Promise.all(hanging);
+    expectContract(outcomes);
+    expect(outcomes.filter(({ status }) => status !== 500)).toEqual([]);
   });
 });
 
+test('MIGRATE_ON_START false: the service listens while the database is down, alive and not ready, and is ready when the database comes up', async () => {
+  const { url: databaseUrl } = await startDatabase();
+  service = startProcess(main, { DATABASE_URL: databaseUrl }, 'migrate');
+  expect((await service.ended).code).toBe(0);
+  await database!.stop();
+  service = startProcess(main, { DATABASE_URL: databaseUrl, MIGRATE_ON_START: 'false' });
+  const url = await service.listening();
+  expect((await fetch(`${url}/livez`)).status).toBe(200);
+  expect(await readiness(url)).toEqual([503, { message: 'database unreachable' }]);
+  expectContract([await send(url, '/v1/items')]);
+  await startDatabase();
+  expect(await readiness(url)).toEqual([200, { message: 'ready' }]);
+  expect((await send(url, '/v1/items')).status).toBe(200);
+});
+
 test('More work than it can do: 503 with Retry-After, quickly, while those who came first get their answers', async () => {
-  const { url, databaseUrl, paths } = await startBoth({ DATABASE_POOL_MAX: '1' });
-  const other = openDatabase({ url: databaseUrl, poolMax: 1, onConnectionError: () => undefined });
-  const traffic = load(url, paths, 150);
+  const { url, databaseUrl } = await startBoth({ DATABASE_POOL_MAX: '1' });
+  const other = openDatabase({ url: databaseUrl, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  // Each has a statement of its own.
+  const update: Write = { method: 'PUT', path: '/v1/items/1', body: { title: 'a' } };
+  const traffic = load(url, [update], 150);
   await traffic.until(({ status }) => status === 200, 100);
-  const refused = await other.transaction().execute(async (locking) => {
+  await other.transaction().execute(async (locking) => {
     await sql`lock table item in access exclusive mode`.execute(locking);
     await traffic.until(({ status }) => status === 503, 50);
     // It is busy, and should get traffic all the same.
     expect(await readiness(url)).toEqual([200, { message: 'ready' }]);
-    return fetch(url + paths[0]!);
+    // Some of them wait, in places that have just become free.
+    const others = await Promise.all(Array.from({ length: 50 }, () => send(url, update)));
+    expectContract(others);
+    const times = others.flatMap(({ status, ms }) => (status === 503 ? [ms] : []));
+    expect(times).not.toEqual([]);
+    expect(Math.max(...times)).toBeLessThan(QUICK_MS);
+    expect(await metric(url, 'database_pool_connections{state="waiting"}')).toBeLessThanOrEqual(100);
   });
-  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
   await traffic.until(({ status }) => status === 200, 150);
   expectContract(await traffic.stop());
   await other.destroy();
 });
-
-/** Everything that belongs to the server but its first process. */
-async function serverProcesses(url: string) {
-  const db = openDatabase({ url, poolMax: 1, onConnectionError: () => undefined });
-  const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity where pid <> pg_backend_pid()`.execute(
-    db,
-  );
-  await db.destroy();
-  return rows.map(({ pid }) => pid);
-}

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { expect } from '@jest/globals';
 import { testOperations } from '@rest-services/service/testing';
 
 testOperations({
@@ -7,4 +8,10 @@ testOperations({
   list: '/v1/items',
   record: { title: 'Buy milk' },
   firstMigration: '0001_item',
+  writes: (number) => [
+    { method: 'POST', path: '/v1/items', body: { title: `Item ${number}` } },
+    { method: 'PUT', path: `/v1/items/${number}`, body: { status: 'Finished' } },
+    { method: 'DELETE', path: `/v1/items/${number}` },
+  ],
+  failure: { message: 'Database error', error: { code: expect.any(String) } },
 });

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openDatabase } from '@rest-services/database';
 import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
 import { load, startProcess } from '@rest-services/service/testing';
@@ -99,6 +98,14 @@ test('`main.js migrate` that is stopped before it has migrated does not end as i
   expect(JSON.stringify(job.log)).not.toContain('secret');
 });
 
+test('SIGTERM before the database is up ends the service with code 0', async () => {
+  const nowhere = `postgres://items:secret@127.0.0.1:${await freePort()}/items`;
+  const service = startItems({ DATABASE_URL: nowhere });
+  await service.logged(/^database is not up yet/);
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+});
+
 test('A password that the database refuses ends the process with exit code 1 and no retries', async () => {
   const url = new URL(database.url);
   url.password = 'wr0ng';
@@ -108,7 +115,7 @@ test('A password that the database refuses ends the process with exit code 1 and
 
 test('An older image that meets a newer schema starts and serves', async () => {
   expect((await startItems({ DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
-  const db = openDatabase({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
+  const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
   await sql`insert into kysely_migration (name, timestamp) values ('9999_newer', '2100-01-01T00:00:00.000Z')`.execute(
     db,
   );
@@ -136,7 +143,7 @@ test('Connections on which nothing, or half a request, is sent do not prevent th
 });
 
 test('A second signal ends the process at once', async () => {
-  const service = startItems({ DATABASE_URL: database.url, SHUTDOWN_DELAY_MS: '8000' });
+  const service = startItems({ DATABASE_URL: database.url, SHUTDOWN_DELAY_MS: '5000' });
   await service.listening();
   service.child.kill('SIGTERM');
   await service.logged(/^draining/);
@@ -173,6 +180,176 @@ test.each([
   },
 );
 
+test.each(['DATABASE_URL', 'DATABASE_MIGRATION_URL'])(
+  'a wrong %s ends the process with exit code 1 and one line that names it and what is allowed, and never the password',
+  async (name) => {
+    const values = ['mysql://items:pa55word@db/items', 'postgres://items:pa55word@db:99999/items'];
+    const started = values.map((value) => startItems({ DATABASE_URL: database.url, [name]: value }).ended);
+    for (const { code, errors } of await Promise.all(started)) {
+      expect([code, errors]).toEqual([
+        1,
+        expect.stringMatching(new RegExp(`^${name} must be [^\\n]*postgres://[^\\n]+\\n$`)),
+      ]);
+      expect(errors).not.toContain('pa55word');
+    }
+  },
+);
+
+test('Start: processes that start at once on an empty database migrate it under the lock, one after the other, and all serve', async () => {
+  const db = openDatabase({ url: database.url, poolMax: 2, timeouts: false, onConnectionError: () => undefined });
+  const inTheWay = await db.startTransaction().execute();
+  await sql`create table item ()`.execute(inTheWay);
+  const services = Array.from({ length: 4 }, () => startItems({ DATABASE_URL: database.url }));
+  // The first waits for the name of the table, the others for the lock.
+  for (let waiting = 0; waiting < services.length;) {
+    const { rows } = await sql`select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+    waiting = rows.length;
+  }
+  await inTheWay.rollback().execute();
+  await db.destroy();
+  const urls = await Promise.all(services.map(({ listening }) => listening()));
+  const ids = await Promise.all(urls.map(async (url) => (await createItem(url)).id));
+  expect(ids.sort()).toEqual([1, 2, 3, 4]);
+});
+
+test('SHUTDOWN_DELAY_MS is 1000 in production: the listener closes this long after /readyz has turned 503', async () => {
+  const service = startItems({ DATABASE_URL: database.url, NODE_ENV: 'production' });
+  const url = await service.listening();
+  const signalledAt = performance.now();
+  service.child.kill('SIGTERM');
+  await service.logged(/^draining/);
+  const anew = { headers: { connection: 'close' } };
+  let answered = 0;
+  try {
+    for (; ; answered += 1) {
+      const response = await fetch(`${url}/readyz`, anew);
+      expect([response.status, await response.json()]).toEqual([503, { message: 'draining' }]);
+    }
+  } catch (error) {
+    expect(error).toMatchObject({ message: 'fetch failed' });
+  }
+  expect(answered).toBeGreaterThan(0);
+  expect(performance.now() - signalledAt).toBeGreaterThan(900);
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+});
+
+test('SIGTERM: idle keep-alive connections are closed, not waited for', async () => {
+  const service = startItems({ DATABASE_URL: database.url });
+  const { port } = new URL(await service.listening());
+  const idle = connect(Number(port), '127.0.0.1');
+  idle.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
+  const [answer] = (await once(idle, 'data')) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 [^]*\r\nConnection: keep-alive\r\n/);
+  const signalledAt = performance.now();
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+  // Whatever is still open is cut later.
+  expect(performance.now() - signalledAt).toBeLessThan(5_000);
+  idle.destroy();
+});
+
+test('an address in HOST that the machine does not have ends the process with exit code 1 and one line that names it', async () => {
+  const { code, errors } = await startItems({ DATABASE_URL: database.url, HOST: '203.0.113.1' }).ended;
+  expect([code, errors]).toEqual([1, expect.stringMatching(/^[^\n]*203\.0\.113\.1[^\n]*\n$/)]);
+});
+
+test('DATABASE_POOL_MAX: the service never has more connections', async () => {
+  const service = startItems({ DATABASE_URL: database.url, DATABASE_POOL_MAX: '3' });
+  const traffic = load(await service.listening(), ['/v1/items', '/v1/items/summary'], 32);
+  await traffic.until(({ status }) => status === 200, 500);
+  const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  const { rows } = await sql`select from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`.execute(db);
+  await db.destroy();
+  expect(rows).toHaveLength(3);
+  expect((await traffic.stop()).filter(({ status }) => status !== 200)).toEqual([]);
+});
+
+test('Log: one JSON line per request with reqId, which the answer echoes, for those that are refused as well', async () => {
+  const service = startItems({ DATABASE_URL: database.url });
+  const url = await service.listening();
+  const post = (body: string, type = 'application/json') => ({
+    method: 'POST',
+    headers: { 'content-type': type },
+    body,
+  });
+  const requests: [string, RequestInit?][] = [
+    ['/v1/items'],
+    ['/v1/items/1'],
+    ['/nowhere'],
+    ['/%zz'],
+    ['/v1/items', post('{"title":')],
+    ['/v1/items', post('a', 'text/plain')],
+    ['/v1/items', post('a'.repeat(2 ** 21))],
+  ];
+  const answers: unknown[] = [];
+  for (const [path, init] of requests) {
+    const { status, headers } = await fetch(url + path, init);
+    answers.push({ url: path, status, reqId: headers.get('x-request-id') });
+  }
+  expect(answers).toMatchObject([200, 404, 404, 400, 400, 415, 413].map((status) => ({ status })));
+  service.child.kill('SIGTERM');
+  await service.ended;
+  const lines = service.log.filter(({ msg }) => msg === 'request');
+  expect(lines.map(({ url, status, reqId }) => ({ url, status, reqId }))).toEqual(answers);
+});
+
+test('LOG_LEVEL: warn logs nothing of what goes well, debug the requests of probes as well', async () => {
+  const job = startItems({ DATABASE_URL: database.url, LOG_LEVEL: 'warn' }, 'migrate');
+  expect([await job.ended, job.log]).toEqual([{ code: 0, errors: '' }, []]);
+
+  for (const [LOG_LEVEL, logged] of [
+    ['info', ['/v1/items']],
+    ['debug', ['/livez', '/v1/items']],
+  ] as const) {
+    const service = startItems({ DATABASE_URL: database.url, LOG_LEVEL });
+    const url = await service.listening();
+    for (const path of ['/livez', '/v1/items']) await (await fetch(url + path)).text();
+    service.child.kill('SIGTERM');
+    await service.ended;
+    expect(service.log.filter(({ msg }) => msg === 'request').map((line) => line.url)).toEqual(logged);
+  }
+});
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all!.some(({ family }) => family === 'IPv6'));
+
+describe('`node main.js health`', () => {
+  test.each(['0.0.0.0', ...(hasIpv6 ? ['::'] : [])])(
+    'ends with 0 when the service listens on HOST=%s, and with 1 within 5 s when it has stopped answering',
+    async (HOST) => {
+      const service = startItems({ DATABASE_URL: database.url, HOST });
+      const { port } = new URL(await service.listening());
+      const health = () => startItems({ DATABASE_URL: database.url, HOST, PORT: port }, 'health').ended;
+      expect(await health()).toEqual({ code: 0, errors: '' });
+      service.child.kill('SIGSTOP');
+      const askedAt = performance.now();
+      expect(await health()).toEqual({ code: 1, errors: '' });
+      expect(performance.now() - askedAt).toBeLessThan(5_000);
+    },
+  );
+});
+
+test('X_FILE: the DATABASE_MIGRATION_URL in the file that DATABASE_MIGRATION_URL_FILE names is the connection for migrations', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'secret-'));
+  await writeFile(join(folder, 'url'), `${database.url}\n`);
+  const nowhere = `postgres://items:secret@127.0.0.1:${await freePort()}/items`;
+  const environment = { DATABASE_URL: nowhere, DATABASE_MIGRATION_URL_FILE: join(folder, 'url') };
+  expect(await startItems(environment, 'migrate').ended).toEqual({ code: 0, errors: '' });
+  const url = await startItems({ DATABASE_URL: database.url, MIGRATE_ON_START: 'false' }).listening();
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  await rm(folder, { recursive: true });
+});
+
+test.each(['DATABASE_URL_FILE', 'DATABASE_MIGRATION_URL_FILE'])(
+  'X_FILE: a %s that does not exist ends the process with exit code 1 and one line that names it',
+  async (name) => {
+    const file = join(tmpdir(), 'no', 'such', 'file');
+    const { code, errors } = await startItems({ [name]: file }).ended;
+    expect([code, errors]).toEqual([1, expect.stringMatching(new RegExp(`^${name} must [^\\n]*"${file}"\\n$`))]);
+  },
+);
+
 test('X_FILE: the secret is read from this file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'secret-'));
   await writeFile(join(folder, 'url'), `${database.url}\n`);
@@ -184,18 +361,4 @@ test('X_FILE: the secret is read from this file', async () => {
 test('a command that is none ends the process with exit code 1 and one line', async () => {
   const { code, errors } = await startItems({ DATABASE_URL: database.url }, 'serve').ended;
   expect([code, errors]).toEqual([1, expect.stringMatching(/^serve is no command; [^\n]+\n$/)]);
-});
-
-test('a request that does not send its headers or its body in time is cut, and others are served meanwhile', async () => {
-  const url = await startItems({ DATABASE_URL: database.url }).listening();
-  const { port } = new URL(url);
-  const [headers, body] = [connect(Number(port), '127.0.0.1'), connect(Number(port), '127.0.0.1')];
-  await Promise.all([once(headers, 'connect'), once(body, 'connect')]);
-  headers.write(`GET /v1/items HTTP/1.1\r\nHost: a\r\n`);
-  body.write(
-    `POST /v1/items HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a":`,
-  );
-  expect((await fetch(`${url}/v1/items`)).status).toBe(200);
-  const cut = await Promise.all([headers, body].map((socket) => text(socket)));
-  for (const said of cut) expect(said).toMatch(/^(HTTP\/1\.1 408 |$)/);
 });

@@ -1,10 +1,10 @@
 import { parse } from 'node:querystring';
 import formbody from '@fastify/formbody';
+import { deletingById, inserting, pagesOf, updatingById } from '@rest-services/database';
 import { HttpError } from '@rest-services/errors';
-import { rowsOf } from '@rest-services/pagination';
+import { pageHeaders, rowsOf } from '@rest-services/pagination';
 import { createService, type Settings } from '@rest-services/service';
-import { sql, type Kysely } from 'kysely';
-import type { Static } from 'typebox';
+import type { Kysely } from 'kysely';
 import { constraints, type LanguagesDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
 
@@ -20,56 +20,42 @@ export async function buildApp(db: Kysely<LanguagesDatabase>, settings: Settings
   });
   await app.register(formbody, { parser: parseForm });
 
+  const pages = pagesOf(db, 'programming_language', ['id', ...fields, 'created_at', 'updated_at']);
+  const newLanguages = inserting(db, 'programming_language', fields);
+  const updateLanguage = updatingById(db, 'programming_language', fields, { absent: 'null', touch: 'updated_at' });
+  const deletedLanguages = deletingById(db, 'programming_language');
+
   app.get('/', { schema: schemas.checkService }, () => ({ message: 'ok' }));
 
-  app.get('/programming-languages', { schema: schemas.listLanguages }, async ({ query: { page = 1 } }) => {
-    const { offset, limit } = rowsOf({ page });
-    const data = await db
-      .selectFrom('programming_language')
-      .selectAll()
-      .orderBy('id')
-      .offset(offset)
-      .limit(limit)
-      .execute();
-    return { data, meta: { page } };
+  app.get('/programming-languages', { schema: schemas.listLanguages }, async ({ query: { page = 1 } }, reply) => {
+    const { total, rows } = await pages(rowsOf({ page }));
+    void reply.headers(pageHeaders('/programming-languages', { page }, total));
+    return { data: rows, meta: { page } };
   });
 
-  app.post('/programming-languages', { schema: schemas.createLanguage }, async ({ body }) => {
-    const { numInsertedOrUpdatedRows } = await db
-      .insertInto('programming_language')
-      .values(fields(body))
-      .executeTakeFirstOrThrow();
-    return outcome('creating', numInsertedOrUpdatedRows);
-  });
+  app.post('/programming-languages', { schema: schemas.createLanguage }, async ({ body }) =>
+    outcome('creating', await newLanguages.load(body)),
+  );
 
   app.put('/programming-languages/:id', { schema: schemas.updateLanguage }, async ({ params: { id = 0 }, body }) => {
-    const { numUpdatedRows } = await db
-      .updateTable('programming_language')
-      .set({ ...fields(body), updated_at: sql`now()` })
-      .where('id', '=', id)
-      .executeTakeFirst();
-    return outcome('updating', numUpdatedRows);
+    return outcome('updating', await updateLanguage(id, body));
   });
 
-  app.delete('/programming-languages/:id', { schema: schemas.deleteLanguage }, async ({ params: { id = 0 } }) => {
-    const { numDeletedRows } = await db.deleteFrom('programming_language').where('id', '=', id).executeTakeFirst();
-    return outcome('deleting', numDeletedRows);
-  });
+  app.delete('/programming-languages/:id', { schema: schemas.deleteLanguage }, async ({ params: { id = 0 } }) =>
+    outcome('deleting', await deletedLanguages.load(id)),
+  );
 
   return app;
 }
 
-/** All five fields, null where a rank was not sent. */
-function fields(body: Static<typeof schemas.createLanguage.body>) {
-  return { githut_rank: null, pypl_rank: null, tiobe_rank: null, ...body };
-}
+const fields = ['name', 'released_year', 'githut_rank', 'pypl_rank', 'tiobe_rank'] as const;
 
 const past = { creating: 'created', updating: 'updated', deleting: 'deleted' };
 
 /** The contract answers 200 either way; the message tells what happened. */
-function outcome(action: keyof typeof past, rows: bigint | undefined) {
+function outcome(action: keyof typeof past, success: unknown) {
   return {
-    message: rows ? `Programming language ${past[action]} successfully` : `Error in ${action} programming language`,
+    message: success ? `Programming language ${past[action]} successfully` : `Error in ${action} programming language`,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Migrations } from '@rest-services/database';
+import { keepRowCounts, type Migrations } from '@rest-services/database';
 import { sql, type Generated } from 'kysely';
 
 export interface LanguagesDatabase {
@@ -39,4 +39,5 @@ export const migrations: Migrations = {
         .execute();
     },
   },
+  '0002_row_counts': { up: (db) => keepRowCounts(db, 'programming_language') },
 };

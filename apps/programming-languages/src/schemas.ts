@@ -1,4 +1,4 @@
-import { PageQuery } from '@rest-services/pagination';
+import { PageHeaders, PageQuery } from '@rest-services/pagination';
 import { absentIfBlank, absentIfEmpty, acceptsText, Message } from '@rest-services/service';
 import { Type } from 'typebox';
 
@@ -54,7 +54,12 @@ export const listLanguages = {
   summary: 'A page of 10 programming languages in the order of their ids',
   tags,
   querystring: Type.Pick(PageQuery, ['page']),
-  response: { 200: Type.Object({ data: Type.Array(StoredLanguage), meta: Type.Object({ page: Type.Integer() }) }) },
+  response: {
+    200: Type.Object(
+      { data: Type.Array(StoredLanguage), meta: Type.Object({ page: Type.Integer() }) },
+      { headers: PageHeaders },
+    ),
+  },
 };
 
 export const createLanguage = {

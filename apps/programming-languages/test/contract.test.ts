@@ -128,6 +128,29 @@ describe('GET /programming-languages', () => {
       expect(await ids('?limit=3')).toEqual(all.slice(0, 10));
     });
 
+    test('leads to the other pages in Link and counts all records in X-Total-Count, HEAD too', async () => {
+      const link = (relation: string, page: number) => `<${path}?page=${page}>; rel="${relation}"`;
+      const pages = {
+        '': [link('first', 1), link('next', 2), link('last', 2)],
+        '?page=2': [link('first', 1), link('prev', 1), link('last', 2)],
+        '?page=9&limit=3': [link('first', 1), link('prev', 2), link('last', 2)],
+      };
+      for (const [query, links] of Object.entries(pages)) {
+        for (const method of ['GET', 'HEAD']) {
+          const { headers } = await send(method, path + query);
+          expect([headers.get('link'), headers.get('x-total-count')]).toEqual([links.join(', '), '16']);
+        }
+      }
+    });
+
+    test('answers pages exactly after deletions', async () => {
+      for (const id of [all[0], all[3], all[15]]) await send('DELETE', `${path}/${id}`);
+      const left = all.filter((_, index) => ![0, 3, 15].includes(index));
+      expect(await ids()).toEqual(left.slice(0, 10));
+      expect(await ids('?page=2')).toEqual(left.slice(10));
+      expect((await send('GET', path)).headers.get('x-total-count')).toBe('13');
+    });
+
     test('keeps the order by id after an update', async () => {
       await send('PUT', `${path}/${all[0]}`, python);
       expect(await ids()).toEqual(all.slice(0, 10));

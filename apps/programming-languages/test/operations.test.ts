@@ -7,4 +7,10 @@ testOperations({
   list: '/programming-languages',
   record: { name: 'Rust', released_year: 2010 },
   firstMigration: '0001_',
+  writes: (number) => [
+    { method: 'POST', path: '/programming-languages', body: { name: `New ${number}`, released_year: 2010 } },
+    { method: 'PUT', path: `/programming-languages/${number}`, body: { name: `Put ${number}`, released_year: 2011 } },
+    { method: 'DELETE', path: `/programming-languages/${number}` },
+  ],
+  failure: { message: 'Internal Server Error' },
 });

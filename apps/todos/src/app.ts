@@ -1,4 +1,4 @@
-import { inChunks } from '@rest-services/database';
+import { byId, inChunks, inserting, updatingById } from '@rest-services/database';
 import { HttpError } from '@rest-services/errors';
 import { createService, sendRows, type Settings } from '@rest-services/service';
 import type { Kysely } from 'kysely';
@@ -15,32 +15,28 @@ export async function buildApp(db: Kysely<TodosDatabase>, settings: Settings) {
     failure: 'Internal Server Error',
     withCode: true,
   });
-  const todos = db.selectFrom('todo').selectAll();
+  const columns = ['id', 'description', 'isCompleted'] as const;
+  const todos = byId(db, 'todo', columns);
+  const allTodos = inChunks(() => db.selectFrom('todo').select(columns));
+  const newTodos = inserting(db, 'todo', ['description']);
+  const updateTodo = updatingById(db, 'todo', ['description', 'isCompleted'], { absent: 'kept' });
 
-  app.get('/api/todos', { schema: schemas.listTodos }, (_request, reply) =>
-    sendRows(reply, inChunks(todos, { offset: 0, limit: Number.MAX_SAFE_INTEGER })),
-  );
+  app.get('/api/todos', { schema: schemas.listTodos }, (_request, reply) => sendRows(reply, allTodos()));
 
   app.get('/api/todos/:id', { schema: schemas.readTodo }, async ({ params }) => {
     const id = parseInt(params.id, 10);
     if (Number.isNaN(id)) throw new HttpError(400, 'Invalid id');
-    return (Number.isSafeInteger(id) && (await todos.where('id', '=', id).executeTakeFirst())) || notFound();
+    return (Number.isSafeInteger(id) && (await todos.load(id))) || notFound();
   });
 
-  app.post('/api/todos', { schema: schemas.createTodo }, async ({ body: { description } }) => {
-    const { id } = await db.insertInto('todo').values({ description }).returning('id').executeTakeFirstOrThrow();
-    return { message: 'Todo created', id };
-  });
+  app.post('/api/todos', { schema: schemas.createTodo }, async ({ body: { description } }) => ({
+    message: 'Todo created',
+    id: await newTodos.load({ description }),
+  }));
 
   app.put('/api/todos', { schema: schemas.updateTodo }, async ({ body: { id, description, isCompleted } }) => {
     if (!Number.isSafeInteger(id)) notFound();
-    const updated = await db
-      .updateTable('todo')
-      .set({ description, isCompleted })
-      .where('id', '=', id)
-      .returning('id')
-      .executeTakeFirst();
-    return updated ? { message: 'Update created', id: updated.id } : notFound();
+    return (await updateTodo(id, { description, isCompleted })) ? { message: 'Update created', id } : notFound();
   });
 
   if (settings.NODE_ENV === 'production') await serveClient(app);

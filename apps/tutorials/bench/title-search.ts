@@ -1,10 +1,7 @@
 // Searches titles among a million tutorials through the built service, and shows the plan that PostgreSQL chooses.
 //   npx nx title-search tutorials
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureDatabase, startCluster } from '@rest-services/local-postgres';
-import { startProcess } from '@rest-services/service/process';
+import { startBuiltService } from '@rest-services/service/built-service';
 import pg from 'pg';
 
 const rows = 1_000_000;
@@ -13,11 +10,7 @@ const rounds = 21;
 // Rare words, part of one, one in capitals, one beside a word that every title has, one that none has.
 const searches = ['c81e728d', '1e728', 'ECCBC87E', 'ning c81e728d', 'no such title'];
 
-const directory = await mkdtemp(join(tmpdir(), 'title-search-'));
-const cluster = await startCluster(directory, { durable: true });
-const databaseUrl = await ensureDatabase(cluster.url, 'tutorials');
-const service = startProcess(join(import.meta.dirname, '../dist/main.js'), {
-  DATABASE_URL: databaseUrl,
+const { service, databaseUrl, stop } = await startBuiltService(join(import.meta.dirname, '..'), {
   LOG_LEVEL: 'info',
 });
 const database = new pg.Client({ connectionString: databaseUrl });
@@ -59,11 +52,8 @@ try {
   );
   process.exitCode = isGood ? 0 : 1;
 } finally {
-  service.child.kill('SIGTERM');
-  await service.ended;
   await database.end();
-  await cluster.stop();
-  await rm(directory, { recursive: true, force: true });
+  await stop();
 }
 
 /** What PostgreSQL does for the first statement of a search. */

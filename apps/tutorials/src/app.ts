@@ -1,11 +1,9 @@
-import { inChunks } from '@rest-services/database';
+import { byId, deletingById, inChunks, inserting, updatingById } from '@rest-services/database';
 import { HttpError } from '@rest-services/errors';
 import { createService, rowId, sendRows, type Settings } from '@rest-services/service';
 import { sql, type Kysely } from 'kysely';
 import type { TutorialsDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
-
-const everything = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
 
 /** The tutorials service: every route of the contract, without the process around it. */
 export async function buildApp(db: Kysely<TutorialsDatabase>, settings: Settings) {
@@ -17,39 +15,41 @@ export async function buildApp(db: Kysely<TutorialsDatabase>, settings: Settings
     withCode: false,
     constraints: {},
   });
-  const tutorials = db.selectFrom('tutorial').selectAll();
+  const columns = ['id', 'title', 'description', 'published'] as const;
+  const tutorials = byId(db, 'tutorial', columns);
+  const everything = db.selectFrom('tutorial').select(columns);
+  const allTutorials = inChunks(() => everything);
+  const publishedTutorials = inChunks(() => everything.where('published', '=', true));
+  const withTitle = inChunks((title: string) => everything.where('title', 'ilike', containing(title)));
+  const newTutorials = inserting(db, 'tutorial', ['title', 'description', 'published']);
+  const updateTutorial = updatingById(db, 'tutorial', ['title', 'description', 'published'], { absent: 'kept' });
+  const deletedTutorials = deletingById(db, 'tutorial');
 
   app.get('/api/tutorials', { schema: schemas.listTutorials }, ({ query: { title } }, reply) =>
-    sendRows(reply, inChunks(title ? tutorials.where('title', 'ilike', containing(title)) : tutorials, everything)),
+    sendRows(reply, title ? withTitle(title) : allTutorials()),
   );
 
   app.get('/api/tutorials/published', { schema: schemas.listPublishedTutorials }, (_request, reply) =>
-    sendRows(reply, inChunks(tutorials.where('published', '=', true), everything)),
+    sendRows(reply, publishedTutorials()),
   );
 
-  app.post('/api/tutorials', { schema: schemas.createTutorial }, async ({ body }, reply) =>
-    reply.code(201).send(await db.insertInto('tutorial').values(body).returningAll().executeTakeFirstOrThrow()),
-  );
+  app.post('/api/tutorials', { schema: schemas.createTutorial }, async ({ body }, reply) => {
+    const tutorial = { description: '', published: false, ...body };
+    return reply.code(201).send({ id: await newTutorials.load(tutorial), ...tutorial });
+  });
 
   app.get('/api/tutorials/:id', { schema: schemas.readTutorial }, async ({ params: { id } }) => {
-    const tutorial = await tutorials.where('id', '=', rowId(id)).executeTakeFirst();
-    return tutorial ?? missing(`Cannot find Tutorial with id=${id}.`);
+    return (await tutorials.load(rowId(id))) ?? missing(`Cannot find Tutorial with id=${id}.`);
   });
 
   app.put('/api/tutorials/:id', { schema: schemas.updateTutorial }, async ({ params: { id }, body }) => {
     if (Object.keys(body).length === 0) throw new HttpError(400, 'Data to update can not be empty!');
-    const { numUpdatedRows } = await db
-      .updateTable('tutorial')
-      .set(body)
-      .where('id', '=', rowId(id))
-      .executeTakeFirst();
-    if (numUpdatedRows > 0n) return { message: 'Tutorial was updated successfully.' };
+    if (await updateTutorial(rowId(id), body)) return { message: 'Tutorial was updated successfully.' };
     return missing(`Cannot update Tutorial with id=${id}. Maybe Tutorial was not found or req.body is empty!`);
   });
 
   app.delete('/api/tutorials/:id', { schema: schemas.deleteTutorial }, async ({ params: { id } }) => {
-    const { numDeletedRows } = await db.deleteFrom('tutorial').where('id', '=', rowId(id)).executeTakeFirst();
-    if (numDeletedRows > 0n) return { message: 'Tutorial was deleted successfully!' };
+    if (await deletedTutorials.load(rowId(id))) return { message: 'Tutorial was deleted successfully!' };
     return missing(`Cannot delete Tutorial with id=${id}. Maybe Tutorial was not found!`);
   });
 

@@ -131,6 +131,10 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
+                    /** @description URLs of the first, prev, next and last page (RFC 8288), as far as there are such pages. */
+                    link?: string;
+                    /** @description Records on all pages together. */
+                    "x-total-count"?: number;
                     [name: string]: unknown;
                 };
                 content: {

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { get, request, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { openDatabase } from '@rest-services/database';
+import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { startProcess } from '@rest-services/service/testing';
+import { sql, type Kysely } from 'kysely';
+
+// A request whose connection closes before its answer is complete is in the log and the metrics like any other.
+
+let database: TestDatabase;
+let db: Kysely<unknown>;
+let service: ReturnType<typeof startProcess>;
+let url: string;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  service = startProcess(join(import.meta.dirname, '../src/main.ts'), { DATABASE_URL: database.url });
+  url = await service.listening();
+});
+afterEach(async () => {
+  service.child.kill('SIGKILL');
+  await service.ended;
+  await db.destroy();
+  await database.drop();
+});
+
+const countOf = async (labels: string) => {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const line = text.split('\n').find((each) => each.startsWith(`http_request_duration_seconds_count{${labels}}`));
+  return Number(line?.split(' ').pop());
+};
+const requestLines = () => service.log.filter(({ msg }) => msg === 'request');
+
+test('A request that its caller gives up is one line in the log and one in the metrics, marked as aborted', async () => {
+  await db.transaction().execute(async (locking) => {
+    await sql`lock table item`.execute(locking);
+    const post = request(`${url}/v1/items`, { method: 'POST', headers: { 'content-type': 'application/json' } });
+    post.on('error', () => undefined).end('{"title":"a"}');
+    await untilWaiting(locking);
+    post.destroy();
+    expect(await service.logged(/^request$/)).toMatchObject({ method: 'POST', url: '/v1/items', aborted: true });
+  });
+  // When its statement has come to its end nevertheless, it is not counted once more.
+  await (await fetch(`${url}/v1/items/1`)).text();
+  expect(await countOf('method="POST",route="/v1/items",status="aborted"')).toBe(1);
+  expect(await countOf('method="POST",route="/v1/items",status="201"')).toBeNaN();
+  expect(requestLines()).toHaveLength(2);
+
+  async function untilWaiting(connection: Kysely<unknown>) {
+    for (;;) {
+      const { rows } = await sql`select from pg_locks where not granted`.execute(connection);
+      if (rows.length > 0) return;
+    }
+  }
+});
+
+test('A list whose reader leaves in the middle, and one that the database breaks off, are in log and metrics', async () => {
+  await sql`insert into item (title) select repeat('x', 150) from generate_series(1, 50000)`.execute(db);
+  const openList = async () => {
+    const [response] = (await once(get(`${url}/v1/items?limit=50000`), 'response')) as [IncomingMessage];
+    return response.on('error', () => undefined);
+  };
+
+  const left = await openList();
+  await once(left, 'readable');
+  left.destroy();
+  expect(await service.logged(/^request$/)).toMatchObject({ method: 'GET', aborted: true });
+
+  const broken = await openList();
+  await once(broken, 'readable');
+  await sql`alter table item rename to gone`.execute(db);
+  broken.resume();
+  await expect(once(broken, 'end')).rejects.toThrow('aborted');
+  await (await fetch(`${url}/livez`)).text();
+  expect(await countOf('method="GET",route="/v1/items",status="aborted"')).toBe(2);
+  expect(requestLines()).toHaveLength(2);
+});

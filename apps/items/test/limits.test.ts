@@ -1,0 +1,155 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { openDatabase } from '@rest-services/database';
+import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
+import { load, send, startProcess } from '@rest-services/service/testing';
+import { sql } from 'kysely';
+
+// The limits that take long to reach. These tests wait most of the time, so they run side by side.
+
+const main = join(import.meta.dirname, '../src/main.ts');
+const processes: ReturnType<typeof startProcess>[] = [];
+const databases: TestDatabase[] = [];
+
+async function createDatabase() {
+  const database = await createTestDatabase();
+  databases.push(database);
+  return database;
+}
+
+function startItems(environment: NodeJS.ProcessEnv, ...args: string[]) {
+  const service = startProcess(main, environment, ...args);
+  processes.push(service);
+  return service;
+}
+
+afterAll(async () => {
+  processes.forEach(({ child }) => child.kill('SIGKILL'));
+  await Promise.all(processes.map(({ ended }) => ended));
+  await Promise.all(databases.map((database) => database.drop()));
+});
+
+test.concurrent(
+  'Start: the service retries with a log line while the database is not up yet, up to a limit; then it ends with exit code 1 and a log line',
+  async () => {
+    const DATABASE_URL = `postgres://items:pa55word@127.0.0.1:${await freePort()}/items`;
+    const service = startItems({ DATABASE_URL });
+    const job = startItems({ DATABASE_URL }, 'migrate');
+    for (const { ended, log } of [service, job]) {
+      expect(await ended).toEqual({ code: 1, errors: '' });
+      const lines = log.map(({ msg }) => msg);
+      expect(lines.slice(0, 2)).toEqual(['database is not up yet', 'database is not up yet']);
+      expect(lines.at(-1)).toBe('can not migrate the database');
+      expect(JSON.stringify(log)).not.toContain('pa55word');
+    }
+  },
+  120_000,
+);
+
+const head = 'POST /v1/items HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+const aGet = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n';
+
+test.concurrent.each([
+  {
+    part: 'headers in 5 s',
+    earliest: 4_000,
+    latest: 8_000,
+    slow: [
+      { start: '', then: '' },
+      { start: head, then: '' },
+      { start: 'P', then: head.slice(1) },
+      { start: `${head}X-Slow: `, then: 'a'.repeat(100) },
+      { before: aGet, start: `${head}X-Slow: `, then: 'a'.repeat(100) },
+    ],
+  },
+  {
+    part: 'body in 10 s',
+    earliest: 9_000,
+    latest: 13_000,
+    slow: [
+      { start: `${head}Content-Length: 100\r\n\r\n`, then: '' },
+      { start: `${head}Content-Length: 100\r\n\r\n{"title":"`, then: 'a'.repeat(100) },
+      { start: `${head}Transfer-Encoding: chunked\r\n\r\n`, then: '1\r\na\r\n'.repeat(100) },
+      { before: aGet, start: `${head}Content-Length: 100\r\n\r\n{"title":"`, then: 'a'.repeat(100) },
+      // Answered before the body has come.
+      { start: `${head.replace('items', 'nowhere')}Content-Length: 100\r\n\r\n`, then: 'a'.repeat(100) },
+    ],
+  },
+])(
+  'Slow or idle clients: a request that does not send its $part is cut, one that trickles a byte at a time as well, and others are served meanwhile',
+  async ({ slow, earliest, latest }) => {
+    const { url: DATABASE_URL } = await createDatabase();
+    const url = await startItems({ DATABASE_URL }).listening();
+    const cut = Promise.all(slow.map((request) => timeUntilCut(url, request)));
+    expect(await send(url, '/v1/items')).toMatchObject({ status: 200 });
+    for (const { said, ms } of await cut) {
+      expect(said).toMatch(/^(HTTP\/1\.1 (408|404) |$)/);
+      expect(ms).toBeGreaterThan(earliest);
+      expect(ms).toBeLessThan(latest);
+    }
+  },
+);
+
+/** Sends `start` at once and then a byte of `then` each half second, after another request on the same connection if there is a `before`. */
+async function timeUntilCut(url: string, { before, start, then }: { before?: string; start: string; then: string }) {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  // To send on when the connection has been cut is what such a client does.
+  socket.on('error', () => undefined);
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  if (before) {
+    socket.write(before);
+    await once(socket, 'data');
+  }
+  let said = '';
+  socket.on('data', (data) => (said += data.toString()));
+  socket.write(start);
+  const startedAt = performance.now();
+  let sent = 0;
+  const trickle = setInterval(() => socket.write(then.charAt(sent++)), 500);
+  await closed;
+  clearInterval(trickle);
+  return { said, ms: performance.now() - startedAt };
+}
+
+test.concurrent.each([
+  { delay: 'by default', environment: { NODE_ENV: 'production' } },
+  { delay: 'of 5000', environment: { SHUTDOWN_DELAY_MS: '5000' } },
+])(
+  'SIGTERM: exit 0, all within 10 s with a SHUTDOWN_DELAY_MS $delay: readers that do not read are cut, and so is a request that waits for a locked row',
+  async ({ environment }) => {
+    const { url: DATABASE_URL } = await createDatabase();
+    const service = startItems({ DATABASE_URL, ...environment });
+    const url = await service.listening();
+    const db = openDatabase({ url: DATABASE_URL, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+    await sql`insert into item (title) select repeat('x', 150) from generate_series(1, 200000)`.execute(db);
+    const readers = await Promise.all(Array.from({ length: 5 }, () => openList(`${url}/v1/items?limit=200000`)));
+
+    const outcome = await db.transaction().execute(async (locking) => {
+      await sql`select from item where id = 1 for update`.execute(locking);
+      const signalledAt = performance.now();
+      service.child.kill('SIGTERM');
+      await service.logged(/^draining/);
+      const traffic = load(url, [{ method: 'PUT', path: '/v1/items/1', body: { title: 'a' } }], 40);
+      const [waiting] = await traffic.refused();
+      expect(await service.ended).toEqual({ code: 0, errors: '' });
+      expect(performance.now() - signalledAt).toBeLessThan(10_000);
+      return waiting;
+    });
+    await db.destroy();
+    expect([500, 503]).toContain(outcome!.status ?? 500);
+    // What lies in the buffers can still be read; it is not the whole list.
+    for (const reader of readers) {
+      await new Promise((resolve) => reader.once('error', resolve).once('end', resolve).resume());
+      expect(reader.complete).toBe(false);
+    }
+  },
+);
+
+/** A list of which no more is read than what comes with the headers. */
+async function openList(url: string) {
+  const [list] = (await once(get(url, { agent: false }), 'response')) as [IncomingMessage];
+  return list;
+}

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { openDatabase } from '@rest-services/database';
+import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { startProcess } from '@rest-services/service/testing';
+import { sql, type Kysely } from 'kysely';
+
+// This service has more than one migration.
+
+const main = join(import.meta.dirname, '../src/main.ts');
+
+let database: TestDatabase;
+let db: Kysely<unknown>;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+});
+afterEach(async () => {
+  await db.destroy();
+  await database.drop();
+});
+
+test.each([['`node main.js migrate`', ['migrate']] as const, ['`node main.js`', []] as const])(
+  '%s ends with exit code 1 and a log line when a migration fails, and nothing is half-applied',
+  async (_, args) => {
+    const run = () => startProcess(main, { DATABASE_URL: database.url }, ...args);
+    // The name that the second migration gives to an index.
+    await sql`create table tutorial_title ()`.execute(db);
+    const { ended, log } = run();
+    expect(await ended).toEqual({ code: 1, errors: '' });
+    expect(log).toEqual([
+      expect.objectContaining({
+        msg: 'can not migrate the database',
+        err: expect.objectContaining({ message: 'relation "tutorial_title" already exists' }),
+      }),
+    ]);
+    const { rows } = await sql`select from pg_class where relname = 'tutorial'`.execute(db);
+    expect(rows).toEqual([]);
+    expect((await sql`select from kysely_migration`.execute(db)).rows).toEqual([]);
+
+    await sql`drop table tutorial_title`.execute(db);
+    const repeated = run();
+    await repeated.logged(/^database is up to date/);
+    repeated.child.kill('SIGTERM');
+    await repeated.ended;
+  },
+);
