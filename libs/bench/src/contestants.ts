@@ -1,0 +1,101 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '@rest-services/local-postgres';
+
+/** What is measured beside the service itself, by the name that the tables give it. */
+export const names = {
+  service: 'This service',
+  express: 'Express 5 + Sequelize 6',
+  statementPerRequest: 'Fastify + Kysely, a statement per request',
+  nodeHttp: 'node:http + pg',
+  constant: 'Fastify with a constant',
+  pgbench: 'pgbench',
+} as const;
+
+/** Those that are programs of ours, on the contestants' tables. */
+export const programs = {
+  [names.express]: 'express-sequelize.ts',
+  [names.statementPerRequest]: 'statement-per-request.ts',
+  [names.nodeHttp]: 'node-http.ts',
+  [names.constant]: 'constant.ts',
+};
+
+/** The constant answers of the ceiling are of these scenarios. */
+export const constantScenarios = ['read', 'first-page'];
+
+/**
+ * To read a deep page, the contestants have PostgreSQL read all rows before it. Over more connections than this the
+ * first answers would come after the measurement.
+ */
+export const MAX_DEEP_CONNECTIONS = 64;
+
+const START_LIMIT_MS = 30_000;
+
+export interface Server {
+  url: string;
+  pid: number;
+  /** From the start of the process to the first answer. */
+  startMs: number;
+  /** Settles when the process has ended. */
+  stop: () => Promise<void>;
+}
+
+/** The program that `nx build` makes of a service. */
+export const mainOf = (service: 'items' | 'tutorials') =>
+  join(import.meta.dirname, '..', '..', '..', 'apps', service, 'dist', 'main.js');
+
+/** The program of one of `programs`. */
+export const programOf = (name: keyof typeof programs) => join(import.meta.dirname, 'contestants', programs[name]);
+
+/**
+ * Starts a server in a process of its own, in production mode and otherwise with its default settings. Its log goes
+ * nowhere: where to is not the service's to pay for.
+ * @param firstPath what it is asked until it answers 200
+ */
+export async function startServer(program: string, databaseUrl: string, firstPath: string): Promise<Server> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const started = performance.now();
+  const child = spawn(process.execPath, [program], {
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      // As in the images; the contestants get it as well.
+      NODE_OPTIONS: '--max-semi-space-size=4',
+      HOST: '127.0.0.1',
+      PORT: `${port}`,
+      DATABASE_URL: databaseUrl,
+      // It is stopped when nobody sends it anything any more.
+      SHUTDOWN_DELAY_MS: '0',
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const stop = () => stopChild(child);
+  try {
+    await firstAnswer(child, url + firstPath);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url, pid: child.pid!, startMs: performance.now() - started, stop };
+}
+
+/** Nothing but an answer tells that a process is ready whose log nobody reads. */
+async function firstAnswer(child: ChildProcess, url: string) {
+  const deadline = performance.now() + START_LIMIT_MS;
+  while (child.exitCode === null && performance.now() < deadline) {
+    const response = await fetch(url).catch(() => undefined);
+    await response?.text();
+    if (response?.status === 200) return;
+    await sleep(2);
+  }
+  throw new Error(`${child.spawnargs.join(' ')} does not answer ${url}`);
+}
+
+async function stopChild(child: ChildProcess) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}

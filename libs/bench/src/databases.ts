@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ensureDatabase, startCluster, type Cluster } from '@rest-services/local-postgres';
+import pg from 'pg';
+import { mainOf } from './contestants.ts';
+import { tutorialTitle, type Rows } from './scenarios.ts';
+
+/** A server that is still busy after this time will be for longer. */
+const IDLE_LIMIT_MS = 60_000;
+
+/** The pools of all contestants and the clients of pgbench at once. */
+const MAX_CONNECTIONS = 200;
+
+export interface Databases {
+  cluster: Cluster;
+  /** The services' own databases. That of items has the tables of the contestants too. */
+  items: string;
+  tutorials: string;
+  /** What the server says of itself. */
+  version: string;
+  fsync: string;
+  synchronousCommit: string;
+}
+
+/**
+ * Starts a server of the benchmark's own, with PostgreSQL's defaults but for the number of connections, migrates the
+ * databases with the built services, and fills them.
+ * @throws Error when the server does not write commits to disk
+ */
+export async function prepareDatabases(directory: string, rows: Rows): Promise<Databases> {
+  const cluster = await startWithConnections(directory);
+  try {
+    const items = await migrated(cluster, 'items');
+    const tutorials = await migrated(cluster, 'tutorials');
+    await on(tutorials, (client) => fillTutorials(client, rows.tutorials));
+    const settings = await on(items, async (client) => {
+      await fillItems(client, rows.items);
+      await copyTutorials(client, rows.tutorials);
+      const show = async (name: string) =>
+        Object.values((await client.query(`show ${name}`)).rows[0] as object)[0] as string;
+      return {
+        version: await show('server_version'),
+        fsync: await show('fsync'),
+        synchronousCommit: await show('synchronous_commit'),
+      };
+    });
+    if (settings.fsync !== 'on' || settings.synchronousCommit !== 'on')
+      throw new Error('Commits are not written to disk');
+    return { cluster, items, tutorials, ...settings };
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
+}
+
+async function startWithConnections(directory: string) {
+  const cluster = await startCluster(directory, { durable: true });
+  await on(cluster.url, (client) => client.query(`alter system set max_connections = ${MAX_CONNECTIONS}`));
+  await cluster.stop();
+  return startCluster(directory, { durable: true });
+}
+
+async function migrated(cluster: Cluster, service: 'items' | 'tutorials') {
+  const url = await ensureDatabase(cluster.url, service);
+  const env = { PATH: process.env.PATH, NODE_ENV: 'production', DATABASE_URL: url };
+  await promisify(execFile)(process.execPath, [mainOf(service), 'migrate'], { env });
+  return url;
+}
+
+/**
+ * The contestants have a table of their own with the same columns, constraints, indexes and rows, so that they do not
+ * pay for what triggers the service's table may have.
+ */
+async function fillItems(client: pg.Client, rows: number) {
+  await client.query(`insert into item (title) select 'An item with number ' || n from generate_series(1, ${rows}) n`);
+  await client.query('create table plain_item (like item including all)');
+  await client.query('insert into plain_item overriding system value select * from item');
+  await client.query(`select setval(pg_get_serial_sequence('plain_item', 'id'), ${rows})`);
+  await client.query('vacuum analyze item, plain_item');
+}
+
+async function fillTutorials(client: pg.Client, rows: number) {
+  await client.query(`insert into tutorial (title) select ${tutorialTitle} from generate_series(1, ${rows}) n`);
+  await client.query('vacuum analyze tutorial');
+}
+
+/** The contestants have one pool, and so everything in one database. */
+async function copyTutorials(client: pg.Client, rows: number) {
+  await client.query('create extension pg_trgm');
+  await client.query(`
+    create table plain_tutorial (
+      id bigint primary key generated always as identity,
+      title varchar(255) not null,
+      description text not null default '',
+      published boolean not null default false
+    )`);
+  await client.query(`insert into plain_tutorial (title) select ${tutorialTitle} from generate_series(1, ${rows}) n`);
+  await client.query('create index plain_tutorial_title on plain_tutorial using gin (title gin_trgm_ops)');
+  await client.query('vacuum analyze plain_tutorial');
+}
+
+async function on<Result>(url: string, action: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await action(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * Waits until the server has done all that was asked of it: a load ends while requests are under way, and their
+ * statements would slow whoever comes next.
+ * @throws Error when that takes longer than a minute
+ */
+export async function untilIdle(url: string): Promise<void> {
+  const deadline = performance.now() + IDLE_LIMIT_MS;
+  await on(url, async (client) => {
+    // Between two statements of a queue all connections may look idle for a moment.
+    for (let timesIdle = 0; timesIdle < 2;) {
+      const { rowCount } = await client.query(
+        `select from pg_stat_activity where backend_type = 'client backend' and state <> 'idle' and pid <> pg_backend_pid()`,
+      );
+      timesIdle = rowCount === 0 ? timesIdle + 1 : 0;
+      await sleep(10);
+      if (performance.now() > deadline) throw new Error('PostgreSQL is still busy a minute after the load has ended');
+    }
+  });
+}

@@ -1,0 +1,118 @@
+import type { Cluster } from '@rest-services/local-postgres';
+import { names, type Server } from './contestants.ts';
+import { cpuOf, cpuOfFamily, rssMbOf } from './cpu.ts';
+import { untilIdle } from './databases.ts';
+import type { LoadGenerator } from './load.ts';
+import { pgbenchScenarios, runPgbench } from './pgbench.ts';
+import type { Plan } from './plan.ts';
+import type { Rows, Scenario } from './scenarios.ts';
+import type { Cell, Sample } from './statistics.ts';
+
+/** Somebody who is measured: one turn in each round of each cell that it takes part in. */
+export interface Contestant {
+  name: string;
+  takesPart(scenario: string, connections: number): boolean;
+  turn(scenario: Scenario, connections: number): Promise<Sample>;
+}
+
+/** Where in the benchmark a turn is, for the progress bar. */
+export interface Turn {
+  scenario: Scenario;
+  connections: number;
+  round: number;
+  contestant: Contestant;
+}
+
+/** All turns in their order. In each round everybody has one, and who begins changes from round to round. */
+export function turnsOf(plan: Plan, scenarios: Scenario[], contestants: Contestant[]): Turn[] {
+  return scenarios.flatMap((scenario) =>
+    plan.connections.flatMap((connections) => {
+      const present = contestants.filter((each) => each.takesPart(scenario.name, connections));
+      return Array.from({ length: plan.rounds }, (_, round) => {
+        const first = round % present.length;
+        const order = [...present.slice(first), ...present.slice(0, first)];
+        return order.map((contestant) => ({ scenario, connections, round, contestant }));
+      }).flat();
+    }),
+  );
+}
+
+/** What was measured, and what could not be. */
+export interface Results {
+  cells: Cell[];
+  /** By what was measured and whose turn it was, why it has no figure. */
+  failures: Map<string, string>;
+}
+
+/**
+ * Takes the turns, one after the other. Who fails in a cell has no figure in it and no further turn; the others go on,
+ * so that a long run is not lost.
+ * @param onTurn is called before each
+ */
+export async function measure(turns: Turn[], onTurn: (turn: Turn) => void): Promise<Results> {
+  const cells = new Map<string, Cell>();
+  const failures = new Map<string, string>();
+  for (const turn of turns) {
+    onTurn(turn);
+    const { scenario, connections, contestant } = turn;
+    const place = `${scenario.title}, ${connections} connections, ${contestant.name}`;
+    if (failures.has(place)) continue;
+    const key = `${scenario.name} ${connections}`;
+    const cell = cells.get(key) ?? { scenario: scenario.name, connections, samples: new Map<string, Sample[]>() };
+    cells.set(key, cell);
+    try {
+      const sample = await contestant.turn(scenario, connections);
+      cell.samples.set(contestant.name, [...(cell.samples.get(contestant.name) ?? []), sample]);
+    } catch (error) {
+      failures.set(place, (error as Error).message);
+      cell.samples.delete(contestant.name);
+    }
+  }
+  return { cells: [...cells.values()], failures };
+}
+
+/** @throws Error when a request that is measured is not answered with 2xx */
+export async function measureServer(
+  { url, pid }: Server,
+  { requests }: Scenario,
+  connections: number,
+  { generator, plan, cluster }: { generator: LoadGenerator; plan: Plan; cluster: Cluster },
+): Promise<Sample> {
+  await generator.run({ url, requests, connections, seconds: plan.warmUpSeconds });
+  await untilIdle(cluster.url);
+  const before = await usage(pid, cluster.pid);
+  const result = await generator.run({ url, requests, connections, seconds: plan.seconds });
+  const after = await usage(pid, cluster.pid);
+  await untilIdle(cluster.url);
+  if (result.failed > 0) throw new Error(`${result.failed} requests failed, of ${result.requests}`);
+  if (result.requests === 0) throw new Error(`no request was answered within ${plan.seconds} s`);
+  const perRequest = (from?: number, to?: number) =>
+    from === undefined || to === undefined ? undefined : (to - from) / result.requests;
+  return {
+    perSecond: result.perSecond,
+    p50Ms: result.p50Ms,
+    p99Ms: result.p99Ms,
+    serviceCpuUs: perRequest(before.service, after.service),
+    databaseCpuUs: perRequest(before.database, after.database),
+    rssMb: await rssMbOf(pid),
+  };
+}
+
+async function usage(service: number, postmaster: number) {
+  return { service: await cpuOf(service), database: await cpuOfFamily(postmaster) };
+}
+
+/** pgbench as somebody who is measured. It tells no percentiles, and it is itself what a service would be. */
+export function pgbenchContestant(
+  plan: Plan,
+  surroundings: { url: string; rows: Rows; directory: string },
+): Contestant {
+  return {
+    name: names.pgbench,
+    takesPart: (scenario, connections) =>
+      pgbenchScenarios.includes(scenario) && plan.connectionsBeside.includes(connections),
+    turn: async (scenario, connections) => ({
+      perSecond: await runPgbench({ scenario: scenario.name, connections, seconds: plan.seconds }, surroundings),
+    }),
+  };
+}

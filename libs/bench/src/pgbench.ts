@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Rows } from './scenarios.ts';
+
+/** More clients make it slower on a few cores: each is a process of the server's. */
+const MAX_CLIENTS = 64;
+
+/** By scenario, what pgbench runs where the services have HTTP around it. */
+const statements: Record<string, (rows: Rows) => string> = {
+  read: ({ items }) => `\\set id random(1, ${items})\nselect * from plain_item where id = :id;\n`,
+  create: ({ items }) =>
+    `\\set id random(1, ${items})\ninsert into plain_item (title) values ('Buy milk, bottle ' || :id) returning id;\n`,
+};
+
+/** The scenarios that it has a statement for. */
+export const pgbenchScenarios = Object.keys(statements);
+
+const run = promisify(execFile);
+
+/** @returns name and version, or `undefined` where it is not installed */
+export async function pgbenchVersion(): Promise<string | undefined> {
+  try {
+    const { stdout } = await run('pgbench', ['--version']);
+    return `pgbench ${/[\d.]+/.exec(stdout)![0]}`;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface PgbenchLoad {
+  scenario: string;
+  connections: number;
+  seconds: number;
+}
+
+/**
+ * Runs the statement of a scenario over and over, without HTTP or any program in between.
+ * @returns transactions per second, the time to connect not counted
+ * @throws Error when one of them fails
+ */
+export async function runPgbench(
+  { scenario, connections, seconds }: PgbenchLoad,
+  { url, rows, directory }: { url: string; rows: Rows; directory: string },
+): Promise<number> {
+  const script = join(directory, 'pgbench.sql');
+  await writeFile(script, statements[scenario]!(rows));
+  const clients = Math.min(MAX_CLIENTS, connections);
+  const { stdout } = await run(
+    'pgbench',
+    [
+      ...['--no-vacuum', '--protocol=prepared', `--client=${clients}`, `--jobs=${Math.min(2, clients)}`],
+      // It counts whole seconds only, and connecting among them.
+      ...[`--time=${Math.ceil(seconds) + 1}`, `--file=${script}`, url],
+      // What the environment holds for other servers, such as PGOPTIONS, is not for this one.
+    ],
+    { env: { PATH: process.env.PATH } },
+  );
+  return parsePgbench(stdout);
+}
+
+/** @returns transactions per second */
+export function parsePgbench(output: string): number {
+  const failed = Number(/^number of failed transactions: (\d+)/m.exec(output)?.[1] ?? 0);
+  const perSecond = /^tps = ([\d.]+) \(without initial connection time\)$/m.exec(output)?.[1];
+  if (failed > 0 || perSecond === undefined) throw new Error(`pgbench failed: ${output}`);
+  return Number(perSecond);
+}

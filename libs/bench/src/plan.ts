@@ -1,0 +1,40 @@
+import type { Rows } from './scenarios.ts';
+
+/** How much is measured, and how long. */
+export interface Plan {
+  rows: Rows;
+  rounds: number;
+  seconds: number;
+  /** Before each measurement, over as many connections. */
+  warmUpSeconds: number;
+  connections: number[];
+  /** The same for what few goals compare: the bare node:http, the ceiling and pgbench. */
+  connectionsBeside: number[];
+  /** Names of the scenarios; all when omitted. */
+  scenarios?: string[];
+  /** How often the time to the first answer is taken. */
+  starts: number;
+}
+
+/** What the results on the page are made with. */
+export const fullPlan: Plan = {
+  rows: { items: 1_000_000, tutorials: 100_000 },
+  rounds: 5,
+  seconds: 1.2,
+  warmUpSeconds: 0.4,
+  connections: [1, 64, 512],
+  connectionsBeside: [1, 64, 512],
+  starts: 5,
+};
+
+/** Less than two minutes, for an impression. */
+export const quickPlan: Plan = {
+  rows: { items: 100_000, tutorials: 10_000 },
+  rounds: 3,
+  seconds: 0.5,
+  warmUpSeconds: 0.2,
+  connections: [1, 64],
+  connectionsBeside: [64],
+  scenarios: ['read', 'first-page', 'deep-page', 'create'],
+  starts: 5,
+};
