@@ -93,9 +93,10 @@ describe('The project graph', () => {
 });
 
 describe('What runs in production', () => {
-  test('does not import local-postgres', () => {
-    for (const { data } of Object.values(graph.nodes)) {
-      expect(importedProjects(data.root, ['src'])).not.toContain('local-postgres');
+  test('does not import local-postgres, nor bench, which does', () => {
+    expect(usersOf('bench')).toEqual(['bench']);
+    for (const [project, { data }] of Object.entries(graph.nodes)) {
+      if (project !== 'bench') expect(importedProjects(data.root, ['src'])).not.toContain('local-postgres');
     }
   });
 });

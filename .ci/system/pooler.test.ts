@@ -57,3 +57,19 @@ test('Eight replicas start at once on an empty database: DATABASE_MIGRATION_URL 
   replicas.forEach(({ child }) => child.kill('SIGTERM'));
   for (const { ended } of replicas) expect(await ended).toEqual({ code: 0, errors: '' });
 });
+
+test('A service that has been told of no pooler, and is not to migrate, works through one all the same', async () => {
+  expect((await startProcess(main, { DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
+  const service = startProcess(main, { DATABASE_URL: poolerUrl, MIGRATE_ON_START: 'false' });
+  const url = await service.listening();
+  const traffic = load(url, ['/readyz', '/v1/items', '/v1/items/summary'], 32);
+  await traffic.until(({ status }) => status === 200, 200);
+  expect((await traffic.stop()).filter(({ status }) => status !== 200)).toEqual([]);
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+});
+
+test('Migrations refuse to go through a pooler, which keeps no lock for them', async () => {
+  const { code } = await startProcess(main, { DATABASE_URL: poolerUrl }, 'migrate').ended;
+  expect(code).toBe(1);
+});
