@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
 import { afterAll, expect, test } from '@jest/globals';
 import { openDatabase } from '@rest-services/database';
 import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
@@ -142,7 +143,7 @@ test.concurrent.each([
     expect([500, 503]).toContain(outcome!.status ?? 500);
     // What lies in the buffers can still be read; it is not the whole list.
     for (const reader of readers) {
-      await new Promise((resolve) => reader.once('error', resolve).once('end', resolve).resume());
+      await finished(reader.resume()).catch(() => undefined);
       expect(reader.complete).toBe(false);
     }
   },

@@ -228,12 +228,13 @@ test('When connections are cut under them, each request gets its own outcome: no
   await killing;
 
   const stored = await allNotes();
+  const observed = byId(observer, 'note', ['id', 'title']);
   const idOf = new Map(stored.map(({ id, title }) => [title, id]));
   for (const [title, id] of created) expect([title, idOf.get(title)]).toEqual([title, id]);
   // Of one that failed nobody knows whether it was stored, but not twice.
   expect(stored.length).toBe(idOf.size);
   expect(stored.length).toBeLessThanOrEqual(created.size + failed.length);
-  const read = await Promise.all([...created.values()].map((id) => notes.read.load(id)));
+  const read = await Promise.all([...created.values()].map((id) => observed.load(id)));
   expect(read.map((note) => note?.title)).toEqual([...created.keys()]);
 });
 

@@ -27,6 +27,9 @@ const IDLE_TIMEOUT_MS = 60_000;
 /** Above it, as a mean of one second, more requests arrive than the processor can do. */
 const MAX_EVENT_LOOP_DELAY_MS = 500;
 
+/** For so long without a break; a single pause, of the whole machine maybe, is no overload. */
+const LASTING_MS = 2_000;
+
 /** A request id that the caller chooses goes into every log line, so it must not be a novel. */
 const MAX_REQUEST_ID = 128;
 
@@ -74,7 +77,7 @@ export async function createService({ settings, title, description, ...words }: 
   });
   await app.register(underPressure, {
     maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,
-    pressureHandler: () => Promise.reject(overloaded()),
+    pressureHandler: refuseIfItLasts(),
   });
   const origin = allowedOrigins(settings);
   if (origin) {
@@ -88,6 +91,17 @@ export async function createService({ settings, title, description, ...words }: 
   }
   await addDocument(app, { title, description }, words);
   return app;
+}
+
+/** @returns what is called for each request that arrives while the event loop is late */
+function refuseIfItLasts() {
+  let [since, last] = [0, 0];
+  return () => {
+    const now = performance.now();
+    if (now - last > LASTING_MS) since = now;
+    last = now;
+    return now - since > LASTING_MS ? Promise.reject(overloaded()) : undefined;
+  };
 }
 
 /** Fastify has no route, and so neither hooks nor an error handler, for a URL that it can't read. */

@@ -23,15 +23,20 @@ export function startProcess(main: string, environment: NodeJS.ProcessEnv, ...ar
   const ended = once(child, 'close').then(async ([code]: (number | null)[]) => ({ code, errors: await errors }));
   void ended.then(wake);
 
-  /** Waits for a log line. @throws Error when the process ends without it */
-  async function logged(message: RegExp): Promise<LogLine> {
+  /**
+   * Waits for a log line.
+   * @param wanted what its message matches, or what holds for it
+   * @throws Error when the process ends without it
+   */
+  async function logged(wanted: RegExp | ((line: LogLine) => boolean)): Promise<LogLine> {
+    const isWanted = wanted instanceof RegExp ? ({ msg }: LogLine) => wanted.test(msg) : wanted;
     return new Promise((resolve, reject) => {
       const check = () => {
-        const line = log.find(({ msg }) => message.test(msg));
+        const line = log.find(isWanted);
         if (!line && child.exitCode === null) return;
         waiting.delete(check);
         if (line) resolve(line);
-        else reject(new Error(`ended without logging ${message}: ${JSON.stringify(log)}`));
+        else reject(new Error(`ended without logging ${String(wanted)}: ${JSON.stringify(log)}`));
       };
       waiting.add(check);
       check();
