@@ -1,4 +1,4 @@
-import { byId, CHUNK_ROWS, chunksFrom, deletingById, inserting, pagesOf, updatingById } from '@rest-services/database';
+import { byId, CHUNK_ROWS, chunksAfter, deletingById, inserting, pagesOf, updatingById } from '@rest-services/database';
 import { HttpError } from '@rest-services/errors';
 import { pageHeaders, rowsOf } from '@rest-services/pagination';
 import { createService, sendRows, type Settings } from '@rest-services/service';
@@ -19,7 +19,7 @@ export async function buildApp(db: Kysely<ItemsDatabase>, settings: Settings) {
   const columns = ['id', 'title', 'status', 'created_at', 'updated_at'] as const;
   const items = byId(db, 'item', columns);
   const pages = pagesOf(db, 'item', columns);
-  const everything = db.selectFrom('item').select(columns);
+  const goOn = chunksAfter(db, db.selectFrom('item').select(columns));
   const newItems = inserting(db, 'item', ['title']);
   const updateItem = updatingById(db, 'item', ['title', 'status'], { absent: 'kept', touch: 'updated_at' });
   const deletedItems = deletingById(db, 'item');
@@ -32,7 +32,7 @@ export async function buildApp(db: Kysely<ItemsDatabase>, settings: Settings) {
     const { offset, limit } = rowsOf(query);
     const { total, rows } = await pages({ offset, limit: Math.min(limit, CHUNK_ROWS) });
     void reply.headers(pageHeaders('/v1/items', query, total));
-    return sendRows(reply, chunksFrom(rows, everything, limit));
+    return sendRows(reply, goOn(rows, limit));
   });
 
   app.get('/v1/items/summary', { schema: schemas.summariseItems }, () =>

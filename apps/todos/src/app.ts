@@ -17,7 +17,7 @@ export async function buildApp(db: Kysely<TodosDatabase>, settings: Settings) {
   });
   const columns = ['id', 'description', 'isCompleted'] as const;
   const todos = byId(db, 'todo', columns);
-  const allTodos = inChunks(() => db.selectFrom('todo').select(columns));
+  const allTodos = inChunks(db, db.selectFrom('todo').select(columns));
   const newTodos = inserting(db, 'todo', ['description']);
   const updateTodo = updatingById(db, 'todo', ['description', 'isCompleted'], { absent: 'kept' });
 

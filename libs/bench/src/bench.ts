@@ -22,11 +22,19 @@ import { rssMbOf } from './cpu.ts';
 import { prepareDatabases, type Databases } from './databases.ts';
 import { goals, limitOutcome, outcomeOf } from './goals.ts';
 import { findLoadGenerator } from './load.ts';
-import { measure, measureServer, pgbenchContestant, turnsOf, type Contestant } from './measure.ts';
+import {
+  makeServerReady,
+  measure,
+  measureServer,
+  pgbenchContestant,
+  turnsOf,
+  type Contestant,
+  type Instruments,
+} from './measure.ts';
 import { pgbenchVersion } from './pgbench.ts';
 import { fullPlan, quickPlan } from './plan.ts';
 import { cellsTable, inOneLine, outcomesTable, resultsPage, type Surroundings } from './report.ts';
-import { scenariosFor } from './scenarios.ts';
+import { scenariosFor, type Scenario } from './scenarios.ts';
 import { spreadOf, type Spread } from './statistics.ts';
 
 const START_LIMIT_MS = 350;
@@ -71,9 +79,8 @@ async function run() {
   console.error(`fsync is ${databases.fsync}, synchronous_commit is ${databases.synchronousCommit}.`);
 
   const starts = await timeStarts(databases.items);
-  const { contestants, services } = await startContestants(databases, (server, scenario, connections) =>
-    measureServer(server, scenario, connections, { generator, plan, cluster: databases.cluster }),
-  );
+  const instruments = { generator, plan, cluster: databases.cluster };
+  const { contestants, services } = await startContestants(databases, instruments);
   const everybody = pgbench
     ? [...contestants, pgbenchContestant(plan, { url: databases.items, rows: plan.rows, directory })]
     : contestants;
@@ -133,10 +140,7 @@ async function timeStarts(databaseUrl: string): Promise<Spread | undefined> {
 }
 
 /** Starts everybody who is a server, and makes sure that all of them do the same. */
-async function startContestants(
-  databases: Databases,
-  turn: (server: Server, ...args: Parameters<Contestant['turn']>) => ReturnType<Contestant['turn']>,
-) {
+async function startContestants(databases: Databases, instruments: Instruments) {
   const start = async (...args: Parameters<typeof startServer>) => {
     const server = await startServer(...args);
     stops.push(server.stop);
@@ -146,12 +150,12 @@ async function startContestants(
     items: await start(mainOf('items'), databases.items, '/v1/items/1'),
     tutorials: await start(mainOf('tutorials'), databases.tutorials, '/api/tutorials/1'),
   };
+  const measured = (serverOf: (scenario: Scenario) => Server): Pick<Contestant, 'makeReady' | 'turn'> => ({
+    makeReady: (scenario) => makeServerReady(serverOf(scenario), scenario, instruments),
+    turn: (scenario, connections) => measureServer(serverOf(scenario), scenario, connections, instruments),
+  });
   const contestants: Contestant[] = [
-    {
-      name: names.service,
-      takesPart: () => true,
-      turn: (scenario, connections) => turn(service[scenario.service], scenario, connections),
-    },
+    { name: names.service, takesPart: () => true, ...measured((scenario) => service[scenario.service]) },
   ];
   for (const name of Object.keys(programs) as (keyof typeof programs)[]) {
     const server = await start(programOf(name), databases.items, '/v1/items/1');
@@ -167,7 +171,7 @@ async function startContestants(
         (!isConstant || constantScenarios.includes(scenario)) &&
         (scenario !== 'deep-page' || connections <= MAX_DEEP_CONNECTIONS) &&
         (isBeside ? plan.connectionsBeside : plan.connections).includes(connections),
-      turn: (scenario, connections) => turn(server, scenario, connections),
+      ...measured(() => server),
     });
   }
   return { contestants, services: Object.values(service) };

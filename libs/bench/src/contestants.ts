@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '@rest-services/local-postgres';
+import { freePort, imageEnvironment } from '@rest-services/local-postgres';
 
 /** What is measured beside the service itself, by the name that the tables give it. */
 export const names = {
@@ -61,9 +61,8 @@ export async function startServer(program: string, databaseUrl: string, firstPat
   const child = spawn(process.execPath, [program], {
     env: {
       PATH: process.env.PATH,
-      NODE_ENV: 'production',
-      // As in the images; the contestants get it as well.
-      NODE_OPTIONS: '--max-semi-space-size=4',
+      // The contestants get it as well.
+      ...imageEnvironment,
       HOST: '127.0.0.1',
       PORT: `${port}`,
       DATABASE_URL: databaseUrl,

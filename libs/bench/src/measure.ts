@@ -4,7 +4,7 @@ import { cpuOf, cpuOfFamily, rssMbOf } from './cpu.ts';
 import { untilIdle } from './databases.ts';
 import type { LoadGenerator } from './load.ts';
 import { pgbenchScenarios, runPgbench } from './pgbench.ts';
-import type { Plan } from './plan.ts';
+import { READY_CONNECTIONS, type Plan } from './plan.ts';
 import type { Rows, Scenario } from './scenarios.ts';
 import type { Cell, Sample } from './statistics.ts';
 
@@ -12,6 +12,8 @@ import type { Cell, Sample } from './statistics.ts';
 export interface Contestant {
   name: string;
   takesPart(scenario: string, connections: number): boolean;
+  /** Is called before the first turn of each scenario. */
+  makeReady?(scenario: Scenario): Promise<void>;
   turn(scenario: Scenario, connections: number): Promise<Sample>;
 }
 
@@ -52,6 +54,7 @@ export interface Results {
 export async function measure(turns: Turn[], onTurn: (turn: Turn) => void): Promise<Results> {
   const cells = new Map<string, Cell>();
   const failures = new Map<string, string>();
+  const ready = new Set<string>();
   for (const turn of turns) {
     onTurn(turn);
     const { scenario, connections, contestant } = turn;
@@ -61,6 +64,9 @@ export async function measure(turns: Turn[], onTurn: (turn: Turn) => void): Prom
     const cell = cells.get(key) ?? { scenario: scenario.name, connections, samples: new Map<string, Sample[]>() };
     cells.set(key, cell);
     try {
+      const role = `${scenario.name} ${contestant.name}`;
+      if (!ready.has(role)) await contestant.makeReady?.(scenario);
+      ready.add(role);
       const sample = await contestant.turn(scenario, connections);
       cell.samples.set(contestant.name, [...(cell.samples.get(contestant.name) ?? []), sample]);
     } catch (error) {
@@ -71,12 +77,29 @@ export async function measure(turns: Turn[], onTurn: (turn: Turn) => void): Prom
   return { cells: [...cells.values()], failures };
 }
 
+/** What a server is measured with. */
+export interface Instruments {
+  generator: LoadGenerator;
+  plan: Plan;
+  cluster: Cluster;
+}
+
+/** Asks a server until its runtime has compiled what answers. */
+export async function makeServerReady(
+  { url }: Server,
+  { requests }: Scenario,
+  { generator, plan, cluster }: Instruments,
+): Promise<void> {
+  await generator.run({ url, requests, connections: READY_CONNECTIONS, seconds: plan.readySeconds });
+  await untilIdle(cluster.url);
+}
+
 /** @throws Error when a request that is measured is not answered with 2xx */
 export async function measureServer(
   { url, pid }: Server,
   { requests }: Scenario,
   connections: number,
-  { generator, plan, cluster }: { generator: LoadGenerator; plan: Plan; cluster: Cluster },
+  { generator, plan, cluster }: Instruments,
 ): Promise<Sample> {
   await generator.run({ url, requests, connections, seconds: plan.warmUpSeconds });
   await untilIdle(cluster.url);

@@ -5,6 +5,8 @@ export interface Plan {
   rows: Rows;
   rounds: number;
   seconds: number;
+  /** Before the first measurement of a scenario, for a runtime that compiles what is run often. */
+  readySeconds: number;
   /** Before each measurement, over as many connections. */
   warmUpSeconds: number;
   connections: number[];
@@ -16,11 +18,15 @@ export interface Plan {
   starts: number;
 }
 
+/** Over so many connections everybody is made ready. */
+export const READY_CONNECTIONS = 64;
+
 /** What the results on the page are made with. */
 export const fullPlan: Plan = {
   rows: { items: 1_000_000, tutorials: 100_000 },
   rounds: 5,
   seconds: 1.2,
+  readySeconds: 4,
   warmUpSeconds: 0.4,
   connections: [1, 64, 512],
   connectionsBeside: [1, 64, 512],
@@ -32,6 +38,7 @@ export const quickPlan: Plan = {
   rows: { items: 100_000, tutorials: 10_000 },
   rounds: 3,
   seconds: 0.5,
+  readySeconds: 2,
   warmUpSeconds: 0.2,
   connections: [1, 64],
   connectionsBeside: [64],

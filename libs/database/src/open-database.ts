@@ -136,15 +136,13 @@ export function openDatabase<Tables>({
 }
 
 /**
- * A statement that is compiled once, here, and that PostgreSQL plans once for each connection. It is for those whose best
- * plan does not depend on the values, and which name their columns: `*` would fail after a migration that adds one.
- * @param db what `openDatabase` has returned; in a transaction, the statement is planned each time
+ * A statement that is compiled once, here.
+ * @param db what `openDatabase` has returned, or a transaction
  * @param query with any values: the function that is returned gets the real ones, in the order of the text
  */
-export function prepared<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<Row>) {
+export function compiled<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<Row>) {
   const pool = opened.get(db);
   if (!pool) return async (...parameters: unknown[]) => (await db.executeQuery<Row>({ ...query, parameters })).rows;
-  pool.names.set(query.sql, `prepared_${pool.names.size}`);
   return async (...parameters: unknown[]) => {
     const connection = await pool.connect();
     try {
@@ -153,6 +151,17 @@ export function prepared<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<R
       connection.release();
     }
   };
+}
+
+/**
+ * A compiled statement that PostgreSQL plans once for each connection. It is for those whose best plan does not depend
+ * on the values, and which name their columns: `*` would fail after a migration that adds one. In a transaction, the
+ * statement is planned each time.
+ */
+export function prepared<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<Row>) {
+  const names = opened.get(db)?.names;
+  names?.set(query.sql, `prepared_${names.size}`);
+  return compiled(db, query);
 }
 
 /** For the connections that are opened from now on. */

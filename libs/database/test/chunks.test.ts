@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
-import { chunksFrom, inChunks, openDatabase } from '../src/index.ts';
+import { chunksAfter, inChunks, openDatabase } from '../src/index.ts';
 
 interface Tables {
   number: { id: number; even: boolean };
@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const even = Array.from({ length: 2_500 }, (_, index) => 2 * (index + 1));
-const evenNumbers = () => db.selectFrom('number').select('id').where('even', '=', true);
+const evenNumbers = () => db.selectFrom('number').select('id').where('even', '=', sql.lit(true));
 
 async function read(chunks: AsyncIterable<readonly { id: number }[]>) {
   const ids: number[] = [];
@@ -35,13 +35,13 @@ async function read(chunks: AsyncIterable<readonly { id: number }[]>) {
 }
 
 test('A list has all rows of the query, sorted by id, in chunks of at most 250', async () => {
-  const { ids, sizes } = await read(inChunks(evenNumbers)());
+  const { ids, sizes } = await read(inChunks(db, evenNumbers())());
   expect(ids).toEqual(even);
   expect(sizes).toEqual(Array.from({ length: 10 }, () => 250));
 });
 
 test('A list of what a caller asks for is that caller’s, also when others ask for something else in the same turn', async () => {
-  const above = inChunks((id: number) => evenNumbers().where('id', '>', id));
+  const above = inChunks(db, evenNumbers().where('id', '>', 0));
   const lists = await Promise.all([4_990, 0, 4_990, 5_000].map((id) => read(above(id))));
   const last = [4_992, 4_994, 4_996, 4_998, 5_000];
   expect(lists.map(({ ids }) => ids)).toEqual([last, even, last, []]);
@@ -51,7 +51,7 @@ test.each([10, 250, 251, 1_000, 2_500, Infinity])(
   'A list that goes on from its first chunk ends after %d rows, if there are so many',
   async (limit) => {
     const first = await evenNumbers().orderBy('id').limit(Math.min(limit, 250)).execute();
-    const { ids, sizes } = await read(chunksFrom(first, evenNumbers(), limit));
+    const { ids, sizes } = await read(chunksAfter(db, evenNumbers())(first, limit));
     expect(ids).toEqual(even.slice(0, limit));
     expect(Math.max(...sizes)).toBeLessThanOrEqual(250);
   },

@@ -1,13 +1,24 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+type Listener = (request: FastifyRequest, reply: FastifyReply) => void;
+
+const listenersOf = new WeakMap<FastifyInstance, Listener[]>();
+
 /**
  * Calls `listener` for each request whose connection is closed before its answer is complete, by the caller or because
  * a list broke off. Fastify runs `onResponse` for none of them, and `onRequestAbort` only until the body has been read.
  */
-export function onAborted(app: FastifyInstance, listener: (request: FastifyRequest, reply: FastifyReply) => void) {
+export function onAborted(app: FastifyInstance, listener: Listener) {
+  const present = listenersOf.get(app);
+  if (present) {
+    present.push(listener);
+    return;
+  }
+  const listeners = [listener];
+  listenersOf.set(app, listeners);
   app.addHook('onRequest', (request, reply, done) => {
-    reply.raw.once('close', () => {
-      if (!reply.raw.writableFinished) listener(request, reply);
+    reply.raw.on('close', () => {
+      if (!reply.raw.writableFinished) listeners.forEach((each) => each(request, reply));
     });
     done();
   });

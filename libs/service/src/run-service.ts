@@ -27,6 +27,20 @@ const CRASHES = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV', 
 /** SQLSTATEs with which a server refuses a role or its password: it will not do otherwise in a moment. */
 const REFUSED_LOGIN = ['28000', '28P01'];
 
+/**
+ * For V8, which would take the memory that it finds. The young generation can't be bounded from here: the image does that
+ * through NODE_OPTIONS.
+ */
+const MEMORY_FLAGS = [
+  // The heap is collected after growing by so much, which costs nothing that can be measured.
+  '--heap-growing-percent=30',
+  // Requests that share a statement all survive the collections that happen meanwhile. V8 would take what they are made of
+  // for long-lived, put it where only a full collection finds it, and need twice the time for a request from then on.
+  '--no-allocation-site-pretenuring',
+  // A young generation of a few MiB is collected sooner than other threads have been woken for it.
+  '--no-parallel-scavenge',
+];
+
 export interface ServiceDefinition<Tables> {
   defaultPort: number;
   migrations: Migrations;
@@ -39,9 +53,7 @@ export interface ServiceDefinition<Tables> {
  * alive. Ends the process with exit code 1 and one line when it can't start.
  */
 export async function runService<Tables>({ defaultPort, migrations, buildApp }: ServiceDefinition<Tables>) {
-  // V8 takes the memory that it finds. From here on the heap is collected after growing by 30 %, which costs nothing that
-  // can be measured. The young generation can't be bounded from here: the image does that through NODE_OPTIONS.
-  setFlagsFromString('--heap-growing-percent=30');
+  MEMORY_FLAGS.forEach(setFlagsFromString);
 
   const settings = orExit(() => loadSettings(process.env, defaultPort));
   const command = process.argv[2];

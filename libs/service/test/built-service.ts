@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureDatabase, startCluster } from '@rest-services/local-postgres';
+import { ensureDatabase, imageEnvironment, startCluster } from '@rest-services/local-postgres';
 import { startProcess } from './process.ts';
 
 /**
@@ -14,8 +14,7 @@ export async function startBuiltService(folder: string, environment: NodeJS.Proc
   const databaseUrl = await ensureDatabase(cluster.url, 'bench');
   const service = startProcess(join(folder, 'dist', 'main.js'), {
     DATABASE_URL: databaseUrl,
-    // As in the images.
-    NODE_OPTIONS: '--max-semi-space-size=4',
+    ...imageEnvironment,
     ...environment,
   });
 
