@@ -2,4 +2,4 @@ import { runService } from '@rest-services/service';
 import { buildApp } from './app.ts';
 import { migrations } from './database.ts';
 
-await runService({ defaultPort: 3000, migrations, buildApp });
+void runService({ defaultPort: 3000, migrations, buildApp });

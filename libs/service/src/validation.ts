@@ -32,6 +32,9 @@ const ajv = new Ajv({
   allowUnionTypes: true,
   keywords: ['x-absent-if', 'x-accepts-text', 'x-empty-message'],
   formats: { 'date-time': true },
+  // TypeBox has made the schemas; to check them against JSON Schema's own schema would take a part of each start.
+  meta: false,
+  validateSchema: false,
 });
 
 /** Bodies hold typed JSON, which is checked and never converted; everything else is text, which is parsed. */
