@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { serve } from '@rest-services/service/testing';
+import { sql } from 'kysely';
 import { buildApp } from '../src/app.ts';
 import { migrations } from '../src/database.ts';
 
@@ -255,6 +256,25 @@ describe('GET /api/tutorials/published', () => {
     await send('PUT', `/api/tutorials/${tutorial.id}`, { published: false });
     expect((await send('GET', '/api/tutorials/published')).body).toEqual([]);
   });
+});
+
+test('GET /api/tutorials/published reads no tutorials that are not published, however many there are', async () => {
+  const one = await serve({ migrations, buildApp }, { DATABASE_POOL_MAX: '1' });
+  await sql`insert into tutorial (title, published) select 'a', n = 15000 from generate_series(1, 20000) n`.execute(
+    one.db,
+  );
+  const before = await rowsRead();
+  const { body } = await one.request('GET', '/api/tutorials/published');
+  expect((body as Tutorial[]).map(({ id }) => id)).toEqual([15_000]);
+  expect((await rowsRead()) - before).toBeLessThan(10);
+  await one.stop();
+
+  async function rowsRead() {
+    await sql`select pg_stat_force_next_flush()`.execute(one.db);
+    const { rows } = await sql<{ count: number }>`
+      select seq_tup_read + idx_tup_fetch as count from pg_stat_user_tables where relname = 'tutorial'`.execute(one.db);
+    return rows[0]!.count;
+  }
 });
 
 describe('A list of 2,345 tutorials', () => {
