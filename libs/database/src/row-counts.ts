@@ -16,7 +16,8 @@ const SLOTS = 16;
  * makes for a table `item`, whose key must be a bigint `id` that never changes:
  * - the view `item_count`: one row with the `total`, and one count for each filter
  * - the function `item_id_at(target)`: the id of the row before which there are `target` rows, null past the end
- * - the table `item_block_count`, in which both look that up, in the snapshot of the statement that asks
+ * - the tables `item_slot_count` and `item_block_count`, in which they look that up, in the snapshot of the statement
+ *   that asks
  *
  * A transaction adds what it changes to rows of a slot that nobody else is using, and so waits for nobody's commit, as
  * long as no more than 16 write to the table at once. Only transactions at the isolation level read committed can
@@ -29,7 +30,8 @@ export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: 
   // Written out in the functions, which then mean the same whatever a session's search_path is.
   const named = (name: string) => sql.id(rows[0]!.schema, name);
   const counted = named(table);
-  const counts = named(`${table}_block_count`);
+  const slots = named(`${table}_slot_count`);
+  const blocks = named(`${table}_block_count`);
   const filterNames = Object.keys(filters);
   const columns = filterNames.map((name) => sql.id(name));
 
@@ -41,17 +43,22 @@ export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: 
     )} from ${source}`;
 
   await sql`
-    create table ${counts} (
-      level smallint, block bigint, slot smallint,
-      total integer not null${each(columns, (column) => sql`, ${column} bigint not null`)},
-      primary key (level, block, slot)
+    create table ${slots} (
+      slot smallint primary key,
+      total bigint not null${each(columns, (column) => sql`, ${column} bigint not null`)}
+    ) with (fillfactor = 10)`.execute(db);
+  await sql`
+    create table ${blocks} (
+      level smallint, block bigint, slot smallint, total integer not null, primary key (level, block, slot)
     ) with (fillfactor = 50)`.execute(db);
   await sql`lock table ${counted} in share row exclusive mode`.execute(db);
   await fill();
-  await sql`analyze ${counts}`.execute(db);
+  await sql`analyze ${slots}, ${blocks}`.execute(db);
 
-  await onChange('insert', 'new table as inserted', changes(sql`inserted`, 1));
-  await onChange('delete', 'old table as deleted', changes(sql`deleted`, -1));
+  const inserted = changes(sql`inserted`, 1);
+  const deleted = changes(sql`deleted`, -1);
+  await onChange('insert', 'new table as inserted', sql`${addToSlot(inserted)} ${addToBlocks(inserted)}`);
+  await onChange('delete', 'old table as deleted', sql`${addToSlot(deleted)} ${addToBlocks(deleted)}`);
   if (filterNames.length > 0) {
     const before = changes(sql`before`, -1);
     const after = changes(sql`after`, 1);
@@ -59,7 +66,7 @@ export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: 
     await onChange(
       'update',
       'old table as before new table as after',
-      sql`${before} union all ${after}`,
+      addToSlot(sql`${before} union all ${after}`),
       // Most updates change nothing that is counted.
       sql`
       if not exists (select ${listed} from (${changes(sql`before`, 1)}) b except select ${listed} from (${after}) a) then
@@ -67,7 +74,12 @@ export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: 
       end if;`,
     );
   }
-  await trigger('truncate', sql`after truncate`, sql`for each statement`, sql`truncate ${counts}; return null;`);
+  await trigger(
+    'truncate',
+    sql`after truncate`,
+    sql`for each statement`,
+    sql`truncate ${slots}, ${blocks}; return null;`,
+  );
   await trigger(
     'keep_id',
     sql`before update of id`,
@@ -80,7 +92,7 @@ export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: 
     select coalesce(sum(total), 0)::bigint as total${each(
       columns,
       (column) => sql`, coalesce(sum(${column}), 0)::bigint as ${column}`,
-    )} from ${counts} where level = 0`.execute(db);
+    )} from ${slots}`.execute(db);
 
   await sql`
     create function ${named(`${table}_id_at`)}(target bigint) returns bigint language plpgsql stable as $body$
@@ -97,32 +109,49 @@ export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: 
       );
     end $body$`.execute(db);
 
-  /** Counts all rows once, in the smallest blocks, and makes the others of these. */
+  /** Counts all rows once, in the smallest blocks, and makes everything else of these. */
   async function fill() {
-    const sums = each(columns, (column) => sql`, sum(${column})`);
     await sql`
       with smallest as materialized (
         select id >> ${sql.lit(SHIFTS[lowest])} as block, sum(total) as total${each(columns, (column) => sql`, sum(${column}) as ${column}`)}
         from (${changes(counted, 1)}) as r group by 1
+      ), whole as (
+        insert into ${slots} (slot, total${each(columns, (column) => sql`, ${column}`)})
+        select 0, sum(total)${each(columns, (column) => sql`, sum(${column})`)} from smallest having count(*) > 0
       )
-      insert into ${counts} (level, block, slot, total${each(columns, (column) => sql`, ${column}`)})
+      insert into ${blocks} (level, block, slot, total)
       ${sql.join(
-        SHIFTS.map((shift, level) => {
-          const filtered = level === 0 ? sums : each(columns, () => sql`, 0`);
-          return sql`select ${sql.lit(level)}, block >> ${sql.lit(shift - SHIFTS[lowest]!)} as block, 0, sum(total)${filtered}
-            from smallest group by 2`;
-        }),
+        SHIFTS.map(
+          (shift, level) =>
+            sql`select ${sql.lit(level)}, block >> ${sql.lit(shift - SHIFTS[lowest]!)} as block, 0, sum(total)
+            from smallest group by 2`,
+        ),
         sql` union all `,
       )} order by 1, 2`.execute(db);
   }
 
-  async function onChange(event: string, transition: string, source: RawBuilder<unknown>, unless = sql``) {
-    // The filters' counts are asked for of the whole table alone.
-    const filtered = each(columns, (column) => sql`, sum(case when l.level = 0 then r.${column} else 0 end)`);
-    const isChanged = sql.join(
-      [sql`sum(r.total) <> 0`, ...columns.map((column) => sql`sum(r.${column}) <> 0 and l.level = 0`)],
-      sql` or `,
-    );
+  /** Adds up `source`, as `changes` makes it, for the whole table. */
+  function addToSlot(source: RawBuilder<unknown>) {
+    return sql`
+      insert into ${slots} as kept (slot, total${each(columns, (column) => sql`, ${column}`)})
+      select free_slot, sum(total)${each(columns, (column) => sql`, sum(${column})`)} from (${source}) as r having count(*) > 0
+      on conflict (slot) do update
+      set total = kept.total + excluded.total${each(columns, (column) => sql`, ${column} = kept.${column} + excluded.${column}`)};`;
+  }
+
+  /** The same for the blocks, of which only the totals are asked for. */
+  function addToBlocks(source: RawBuilder<unknown>) {
+    return sql`
+      insert into ${blocks} as kept (level, block, slot, total)
+      select l.level, r.id >> l.shift, free_slot, sum(r.total)
+      from (${source}) as r
+      cross join (values ${sql.join(SHIFTS.map((shift, level) => sql`(${sql.lit(level)}, ${sql.lit(shift)})`))}) as l (level, shift)
+      group by 1, 2
+      on conflict (level, block, slot) do update set total = kept.total + excluded.total;`;
+  }
+
+  /** @param action what becomes of the changes, when a slot has been found for them */
+  async function onChange(event: string, transition: string, action: RawBuilder<unknown>, unless = sql``) {
     await trigger(
       event,
       sql`after ${sql.raw(event)}`,
@@ -136,13 +165,7 @@ export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: 
           exit;
         end if;
       end loop;
-      insert into ${counts} as kept (level, block, slot, total${each(columns, (column) => sql`, ${column}`)})
-      select l.level, r.id >> l.shift, free_slot, sum(r.total)${filtered}
-      from (${source}) as r
-      cross join (values ${sql.join(SHIFTS.map((shift, level) => sql`(${sql.lit(level)}, ${sql.lit(shift)})`))}) as l (level, shift)
-      group by 1, 2 having ${isChanged}
-      on conflict (level, block, slot) do update
-      set total = kept.total + excluded.total${each(columns, (column) => sql`, ${column} = kept.${column} + excluded.${column}`)};
+      ${action}
       return null;`,
     );
   }
@@ -179,7 +202,7 @@ export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: 
           from (
             select block, sum(total) as total,
               sum(sum(total)::integer) over (order by block rows unbounded preceding) - sum(total) as earlier
-            from ${counts} where level = ${sql.lit(level)} ${within} group by block
+            from ${blocks} where level = ${sql.lit(level)} ${within} group by block
           ) as b
           where earlier + total > ${target} order by block limit 1
         ) as ${at(level)}`;

@@ -23,7 +23,7 @@ export function addMetrics<Tables>(app: FastifyInstance, db: Kysely<Tables>) {
   });
   // Paths that no route has are one label: there is no end to them.
   const observe = ({ method, routeOptions }: FastifyRequest, { elapsedTime }: FastifyReply, status: string) =>
-    duration.labels(method, routeOptions.url ?? 'none', status).observe(elapsedTime / 1_000);
+    duration.observe({ method, route: routeOptions.url ?? 'none', status }, elapsedTime / 1_000);
   app.addHook('onResponse', (request, reply, done) => {
     observe(request, reply, String(reply.statusCode));
     done();
