@@ -33,7 +33,7 @@ export const fullPlan: Plan = {
   starts: 5,
 };
 
-/** Less than two minutes, for an impression. */
+/** Three minutes, for an impression. */
 export const quickPlan: Plan = {
   rows: { items: 100_000, tutorials: 10_000 },
   rounds: 3,
