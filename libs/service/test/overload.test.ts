@@ -81,3 +81,10 @@ test('While the processor has more to do than it can, requests are answered 503 
   while (isRefused(answer)) answer = await service.request('POST', '/texts', { text: 'a' });
   expect(answer.body).toBe(1);
 });
+
+test('A pause of the process, such as that of a whole machine, is no overload: nobody is refused after it', async () => {
+  while (!service.app.isUnderPressure()) {
+    await Promise.all(Array.from({ length: 3 }, () => service.request('GET', '/busy')));
+  }
+  expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
+});
