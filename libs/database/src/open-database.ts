@@ -1,5 +1,5 @@
 import { overloaded } from '@rest-services/errors';
-import { Kysely, PostgresDialect, type CompiledQuery, type PostgresPoolClient } from 'kysely';
+import { Kysely, PostgresDialect, sql, type CompiledQuery, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 
 /** A request waits this long for a connection, new or out of the pool. */
@@ -163,6 +163,13 @@ export function prepared<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<R
   names?.set(query.sql, `prepared_${names.size}`);
   return compiled(db, query);
 }
+
+/**
+ * A value of a prepared statement, for where the number of rows depends on it, that PostgreSQL's planner can't see. If it
+ * saw that ten rows are asked for, a plan for ten would look cheaper than one for any number: it would plan the statement
+ * anew each time, which takes longer than to read them.
+ */
+export const opaque = (type: 'bigint' | 'bigint[]') => sql`(select ${null}::${sql.raw(type)})`;
 
 /** For the connections that are opened from now on. */
 function withoutParameters(options: pg.PoolOptions) {

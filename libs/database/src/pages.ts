@@ -1,5 +1,5 @@
 import { sql, type Kysely, type SelectType } from 'kysely';
-import { prepared } from './open-database.ts';
+import { opaque, prepared } from './open-database.ts';
 import { list, oncePerTurn, type WithId } from './shared-statements.ts';
 
 /** Where a page begins, and how many rows it has. */
@@ -22,7 +22,9 @@ export function pagesOf<Tables, Table extends keyof Tables & string, Column exte
   const total = sql`(select total from ${sql.id(`${table}_count`)}) as total_count`;
   const first = prepared(
     db,
-    sql<Row & Total>`select ${list(columns)}, ${total} from ${sql.table(table)} order by id limit ${0}`.compile(db),
+    sql<
+      Row & Total
+    >`select ${list(columns)}, ${total} from ${sql.table(table)} order by id limit ${opaque('bigint')}`.compile(db),
   );
   // An empty page is one row of nulls with the total. The function is in a sub-select because the planner would call it
   // too, to estimate.
@@ -33,7 +35,7 @@ export function pagesOf<Tables, Table extends keyof Tables & string, Column exte
       from (values (true)) as always left join lateral (
         select ${list(columns)} from ${sql.table(table)}
         where id >= (select ${sql.id(`${table}_id_at`)}(${0}))
-        order by id limit ${0}
+        order by id limit ${opaque('bigint')}
       ) as page on true
       order by page.id`.compile(db),
   );

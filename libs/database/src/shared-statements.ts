@@ -1,7 +1,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import DataLoader from 'dataloader';
 import { sql, type Insertable, type Kysely, type SelectType, type UpdateType } from 'kysely';
-import { prepared } from './open-database.ts';
+import { opaque, prepared } from './open-database.ts';
 
 // Requests that arrive in the same turn of the event loop share one statement, which costs little more than a statement
 // for one of them. Nothing is kept: each request gets what was committed when its statement began.
@@ -19,10 +19,7 @@ export function byId<Tables, Table extends keyof Tables & string, Column extends
   columns: readonly Column[],
 ) {
   type Row = { [Name in Column]: SelectType<Tables[Table][Name]> } & WithId;
-  const read = prepared(
-    db,
-    sql<Row>`select ${list(columns)} from ${sql.table(table)} where id = any(${''}::bigint[])`.compile(db),
-  );
+  const read = prepared(db, sql<Row>`select ${list(columns)} from ${sql.table(table)} where ${idIsOneOf}`.compile(db));
   return sharing(async (ids: readonly number[]) => {
     const rows = await read(arrayOf(ids));
     const found = new Map(rows.map((row) => [row.id, row]));
@@ -35,10 +32,7 @@ export function byId<Tables, Table extends keyof Tables & string, Column extends
  * @returns a loader whose `load(id)` answers whether there was such a row; of several at once, the first is told so
  */
 export function deletingById<Tables>(db: Kysely<Tables>, table: keyof Tables & string) {
-  const remove = prepared(
-    db,
-    sql<WithId>`delete from ${sql.table(table)} where id = any(${''}::bigint[]) returning id`.compile(db),
-  );
+  const remove = prepared(db, sql<WithId>`delete from ${sql.table(table)} where ${idIsOneOf} returning id`.compile(db));
   return sharing(async (ids: readonly number[]) => {
     const deleted = new Set((await remove(arrayOf([...ids].sort((a, b) => a - b)))).map(({ id }) => id));
     return ids.map((id) => deleted.delete(id));
@@ -164,6 +158,9 @@ const wasUndone = (error: unknown) => /^(22|23|40)...$/.test((error as { code?: 
 const toError = (error: unknown) => error as Error;
 
 export const list = (columns: readonly string[]) => sql.join(columns.map((column) => sql.ref(column)));
+
+/** Its value is what `arrayOf` makes of ids. */
+const idIsOneOf = sql`id = any(${opaque('bigint[]')}::bigint[])`;
 
 /** Numbers as PostgreSQL writes an array. */
 const arrayOf = (numbers: readonly number[]) => `{${numbers.join()}}`;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import fc from 'fast-check';
 import { sql, type Generated, type Kysely } from 'kysely';
-import { byId, deletingById, inserting, openDatabase } from '../src/index.ts';
+import { byId, deletingById, inserting, keepRowCounts, openDatabase, pagesOf, updatingById } from '../src/index.ts';
 
 interface Note {
   id: Generated<number>;
@@ -13,6 +13,7 @@ interface Note {
 interface Tables {
   note: Note;
   fresh: Pick<Note, 'id' | 'title'>;
+  counted: Pick<Note, 'id' | 'title'>;
 }
 
 let database: TestDatabase;
@@ -259,6 +260,32 @@ describe('A statement that is planned once', () => {
         select seq_scan as count from pg_stat_user_tables where relname = 'fresh'`.execute(one);
       return rows[0]!.count;
     }
+  });
+
+  test('is not planned anew for those who ask for little', async () => {
+    const one = openDatabase<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
+    await sql`create table counted (id bigint generated always as identity primary key, title text)`.execute(one);
+    await one.transaction().execute((transaction: Kysely<Tables>) => keepRowCounts(transaction, 'counted'));
+    await sql`insert into counted (title) select n::text from generate_series(1, 20000) n`.execute(one);
+    await sql`analyze counted`.execute(one);
+
+    const columns = ['id', 'title'] as const;
+    const [read, pages] = [byId(one, 'counted', columns), pagesOf(one, 'counted', columns)];
+    const [create, remove] = [inserting(one, 'counted', ['title']), deletingById(one, 'counted')];
+    const update = updatingById(one, 'counted', ['title'], { absent: 'kept' });
+    for (let turn = 1; turn <= 10; turn += 1) {
+      expect(await read.load(turn)).toEqual({ id: turn, title: `${turn}` });
+      expect((await pages({ offset: 0, limit: 1 })).rows.length).toBe(1);
+      expect((await pages({ offset: turn * 1000, limit: 1 })).rows.length).toBe(1);
+      expect(await create.load({ title: 'new' })).toBe(20_000 + turn);
+      expect(await update(20_000 + turn, { title: 'other' })).toBe(true);
+      expect(await remove.load(20_000 + turn)).toBe(true);
+    }
+
+    // PostgreSQL always plans the first five for their values.
+    const { rows } = await sql<{ custom_plans: number }>`select custom_plans from pg_prepared_statements`.execute(one);
+    expect(rows.map(({ custom_plans }) => custom_plans)).toEqual(Array(6).fill(5));
+    await one.destroy();
   });
 
   test('goes on after a migration has added a column, and after one that changes the type of a column', async () => {
