@@ -43,12 +43,14 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
 
 function bodyValidator(schema: TObject) {
   const validate = ajv.compile(schema);
+  const properties = Object.entries(schema.properties) as [string, BodyProperty][];
+  const names = Object.keys(schema.properties);
   return (body: unknown) => {
     // Fastify passes null when there is no body, which means the same as an empty object.
-    const value = present(schema, body ?? {});
+    const value = present(properties, body ?? {});
     if (value === undefined) return { error: new HttpError(400, 'Body must be a JSON object') };
     if (!validate(value)) return { error: new HttpError(400, inWords(validate.errors![0]!)) };
-    const unstorable = Object.keys(schema.properties).find((name) => !isStorable(value[name]));
+    const unstorable = names.find((name) => !isStorable(value[name]));
     return unstorable === undefined
       ? { value }
       : { error: new HttpError(400, `${capitalised(unstorable)} ${unstorableText}`) };
@@ -56,15 +58,16 @@ function bodyValidator(schema: TObject) {
 }
 
 /** The known properties of `body` that count as sent, which null never does; `undefined` when it is no object. */
-function present(schema: TObject, body: unknown): Record<string, unknown> | undefined {
+function present(properties: [string, BodyProperty][], body: unknown): Record<string, unknown> | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
   const given = body as Record<string, unknown>;
-  const sent = Object.entries(schema.properties as Record<string, BodyProperty>)
-    .map(([name, property]) => [name, property, Object.hasOwn(given, name) ? given[name] : null] as const)
-    .filter(([, property, value]) => value !== null && !isNothing(value, property['x-absent-if']));
-  return Object.fromEntries(
-    sent.map(([name, property, value]) => [name, property['x-accepts-text'] ? fromText(value) : value]),
-  );
+  const sent: Record<string, unknown> = {};
+  for (const [name, property] of properties) {
+    const value = Object.hasOwn(given, name) ? given[name] : null;
+    if (value === null || isNothing(value, property['x-absent-if'])) continue;
+    sent[name] = property['x-accepts-text'] ? fromText(value) : value;
+  }
+  return sent;
 }
 
 interface BodyProperty extends TSchema {
