@@ -1,5 +1,5 @@
 // Measures the built services beside other programs that do the same on the same database: `npm run bench`.
-//   --quick           fewer rows, scenarios and rounds, in three minutes; the results are printed only
+//   --quick           fewer rows, scenarios and rounds, in less than two minutes; the results are printed only
 //   --only=SCENARIO   one scenario; may be repeated; the results are printed only
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, release, tmpdir, totalmem, type } from 'node:os';
