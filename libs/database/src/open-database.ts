@@ -1,6 +1,7 @@
 import { overloaded } from '@rest-services/errors';
 import { Kysely, PostgresDialect, sql, type CompiledQuery, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
+import { discardIfBroken, rethrowWithCode } from './connection.ts';
 
 /** A request waits this long for a connection, new or out of the pool. */
 const CONNECTION_TIMEOUT_MS = 1_000;
@@ -10,14 +11,6 @@ const PATIENT_CONNECTION_TIMEOUT_MS = 10_000;
 
 /** PostgreSQL ends a statement after this time. */
 const STATEMENT_TIMEOUT_MS = 1_400;
-
-/** A server that does not even do that is given up, and so is a transaction that is not over by then. With the wait for a connection that is 2.5 s, where a request may take three. */
-const UNRESPONSIVE_MS = 1_500;
-
-const STATEMENT_TIMED_OUT = '57014';
-
-/** A migration has changed the type of a column that a prepared statement reads. */
-const PLAN_OUTDATED = '0A000';
 
 /** So many requests may wait for each connection of the pool; more would wait longer than they may. */
 const WAITING_PER_CONNECTION = 100;
@@ -179,72 +172,6 @@ function withoutParameters(options: pg.PoolOptions) {
 
 /** What pg's pool throws when none of its connections has become free in time. */
 const isQueueTimeout = (error: unknown) => (error as Error).message.startsWith('timeout exceeded');
-
-interface Use {
-  timeouts: boolean;
-  /** Without them nothing is prepared: behind a pooler, the next statement may meet another session. */
-  names: Opened['names'] | undefined;
-  onAnswer: () => void;
-}
-
-/**
- * A connection that the server has ended, or on which it has not answered, can't be used again: what it still sends
- * would answer the wrong query.
- */
-function discardIfBroken(client: pg.PoolClient, { timeouts, names, onAnswer }: Use): PostgresPoolClient {
-  let brokenBy: unknown;
-  // All statements of a transaction together: the request waits for all of them.
-  const deadline = performance.now() + UNRESPONSIVE_MS;
-  const query = async (text: string, parameters: readonly unknown[]) => {
-    // A rollback on it would be waited for in vain.
-    if (brokenBy) return rethrowWithCode(brokenBy);
-    const limitMs = timeouts ? Math.max(1, deadline - performance.now()) : undefined;
-    try {
-      const result = await run(client, { text, parameters, name: names?.get(text), limitMs });
-      onAnswer();
-      return result;
-    } catch (error) {
-      if (!(error instanceof pg.DatabaseError) || error.severity === 'FATAL' || error.code === PLAN_OUTDATED)
-        brokenBy = error;
-      // It is busy with somebody else's lock, or not answering at all.
-      else if (error.code !== STATEMENT_TIMED_OUT) onAnswer();
-      return rethrowWithCode(error);
-    }
-  };
-  return {
-    query: query as unknown as PostgresPoolClient['query'],
-    release: (discard) => client.release(discard || brokenBy !== undefined),
-  };
-}
-
-interface Statement {
-  text: string;
-  parameters: readonly unknown[];
-  /** PostgreSQL plans statements that have one only once. */
-  name: string | undefined;
-  limitMs: number | undefined;
-}
-
-/** As `client.query` with an object would, but without the copy that it makes of it, which takes longer than a row. */
-const run = (client: pg.PoolClient, { text, parameters, name, limitMs }: Statement) =>
-  new Promise<pg.QueryResult>((resolve, reject) => {
-    // Not the driver's own limit, which puts a callback of its own in the place of this one: garbage would then hold
-    // on to more garbage, and young statements outlive many collections.
-    const timer = limitMs && setTimeout(() => reject(new Error('Query timeout')), limitMs);
-    const callback = (error: Error | null, result: pg.QueryResult) => {
-      clearTimeout(timer);
-      if (error) reject(error);
-      else resolve(result);
-    };
-    client.query(Object.assign(new pg.Query(text, [...parameters]), { name, callback }));
-  });
-
-/** Gives the driver's own errors, which have none, the code of what happened: no answer in time, or a lost connection. */
-function rethrowWithCode(error: unknown): never {
-  const failure = error as Error & { code?: string };
-  failure.code ??= failure.message.includes('timeout') ? 'ETIMEDOUT' : 'ECONNRESET';
-  throw failure;
-}
 
 /** PostgreSQL's `2026-11-20 18:30:00.5+00` as `2026-11-20T18:30:00.500Z`, without the detour through a Date, which takes longer than the rest of a row. */
 function isoTimestamp(text: string) {

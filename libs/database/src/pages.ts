@@ -20,11 +20,10 @@ export function pagesOf<Tables, Table extends keyof Tables & string, Column exte
 ) {
   type Row = { [Name in Column]: SelectType<Tables[Table][Name]> } & WithId;
   const total = sql`(select total from ${sql.id(`${table}_count`)}) as total_count`;
+  const inOrder = sql`order by id limit ${opaque('bigint')}`;
   const first = prepared(
     db,
-    sql<
-      Row & Total
-    >`select ${list(columns)}, ${total} from ${sql.table(table)} order by id limit ${opaque('bigint')}`.compile(db),
+    sql<Row & Total>`select ${list(columns)}, ${total} from ${sql.table(table)} ${inOrder}`.compile(db),
   );
   // An empty page is one row of nulls with the total. The function is in a sub-select because the planner would call it
   // too, to estimate.
@@ -35,7 +34,7 @@ export function pagesOf<Tables, Table extends keyof Tables & string, Column exte
       from (values (true)) as always left join lateral (
         select ${list(columns)} from ${sql.table(table)}
         where id >= (select ${sql.id(`${table}_id_at`)}(${0}))
-        order by id limit ${opaque('bigint')}
+        ${inOrder}
       ) as page on true
       order by page.id`.compile(db),
   );

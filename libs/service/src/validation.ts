@@ -44,13 +44,12 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
 function bodyValidator(schema: TObject) {
   const validate = ajv.compile(schema);
   const properties = Object.entries(schema.properties) as [string, BodyProperty][];
-  const names = Object.keys(schema.properties);
   return (body: unknown) => {
     // Fastify passes null when there is no body, which means the same as an empty object.
     const value = present(properties, body ?? {});
     if (value === undefined) return { error: new HttpError(400, 'Body must be a JSON object') };
     if (!validate(value)) return { error: new HttpError(400, inWords(validate.errors![0]!)) };
-    const unstorable = names.find((name) => !isStorable(value[name]));
+    const unstorable = properties.find(([name]) => !isStorable(value[name]))?.[0];
     return unstorable === undefined
       ? { value }
       : { error: new HttpError(400, `${capitalised(unstorable)} ${unstorableText}`) };

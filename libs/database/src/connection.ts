@@ -1,0 +1,79 @@
+import type { PostgresPoolClient } from 'kysely';
+import pg from 'pg';
+
+/**
+ * A server that does not even end a statement in time is given up, and so is a transaction that is not over by then. With
+ * the wait for a connection that is 2.5 s, where a request may take three.
+ */
+const UNRESPONSIVE_MS = 1_500;
+
+const STATEMENT_TIMED_OUT = '57014';
+
+/** A migration has changed the type of a column that a prepared statement reads. */
+const PLAN_OUTDATED = '0A000';
+
+interface Use {
+  timeouts: boolean;
+  /** Without them nothing is prepared: behind a pooler, the next statement may meet another session. */
+  names: Map<string, string> | undefined;
+  onAnswer: () => void;
+}
+
+/**
+ * A connection that the server has ended, or on which it has not answered, can't be used again: what it still sends
+ * would answer the wrong query.
+ */
+export function discardIfBroken(client: pg.PoolClient, { timeouts, names, onAnswer }: Use): PostgresPoolClient {
+  let brokenBy: unknown;
+  // All statements of a transaction together: the request waits for all of them.
+  const deadline = performance.now() + UNRESPONSIVE_MS;
+  const query = async (text: string, parameters: readonly unknown[]) => {
+    // A rollback on it would be waited for in vain.
+    if (brokenBy) return rethrowWithCode(brokenBy);
+    const limitMs = timeouts ? Math.max(1, deadline - performance.now()) : undefined;
+    try {
+      const result = await run(client, { text, parameters, name: names?.get(text), limitMs });
+      onAnswer();
+      return result;
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError) || error.severity === 'FATAL' || error.code === PLAN_OUTDATED)
+        brokenBy = error;
+      // It is busy with somebody else's lock, or not answering at all.
+      else if (error.code !== STATEMENT_TIMED_OUT) onAnswer();
+      return rethrowWithCode(error);
+    }
+  };
+  return {
+    query: query as unknown as PostgresPoolClient['query'],
+    release: (discard) => client.release(discard || brokenBy !== undefined),
+  };
+}
+
+interface Statement {
+  text: string;
+  parameters: readonly unknown[];
+  /** PostgreSQL plans statements that have one only once. */
+  name: string | undefined;
+  limitMs: number | undefined;
+}
+
+/** As `client.query` with an object would, but without the copy that it makes of it, which takes longer than a row. */
+const run = (client: pg.PoolClient, { text, parameters, name, limitMs }: Statement) =>
+  new Promise<pg.QueryResult>((resolve, reject) => {
+    // Not the driver's own limit, which puts another callback in the place of this one: measured, 2 kB of each statement
+    // then survive until a full collection of the heap, where otherwise next to nothing does.
+    const timer = limitMs && setTimeout(() => reject(new Error('Query timeout')), limitMs);
+    const callback = (error: Error | null, result: pg.QueryResult) => {
+      clearTimeout(timer);
+      if (error) reject(error);
+      else resolve(result);
+    };
+    client.query(Object.assign(new pg.Query(text, [...parameters]), { name, callback }));
+  });
+
+/** Gives errors that are not PostgreSQL's, which have none, the code of what happened: no answer in time, or a lost connection. */
+export function rethrowWithCode(error: unknown): never {
+  const failure = error as Error & { code?: string };
+  failure.code ??= failure.message.includes('timeout') ? 'ETIMEDOUT' : 'ECONNRESET';
+  throw failure;
+}
