@@ -1,5 +1,5 @@
 import { keepRowCounts, type Migrations } from '@rest-services/database';
-import { sql, type Generated } from 'kysely';
+import { sql, type Generated, type Kysely } from 'kysely';
 
 export interface ItemsDatabase {
   item: {
@@ -27,5 +27,10 @@ export const migrations: Migrations = {
         .execute();
     },
   },
-  '0002_row_counts': { up: (db) => keepRowCounts(db, 'item', { finished: "status = 'Finished'" }) },
+  '0002_row_counts': { up: keepCounts },
+  '0003_row_counts_of_slots': { up: keepCounts },
 };
+
+function keepCounts<DB>(db: Kysely<DB>) {
+  return keepRowCounts(db, 'item', { finished: "status = 'Finished'" });
+}

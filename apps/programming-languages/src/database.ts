@@ -1,5 +1,5 @@
 import { keepRowCounts, type Migrations } from '@rest-services/database';
-import { sql, type Generated } from 'kysely';
+import { sql, type Generated, type Kysely } from 'kysely';
 
 export interface LanguagesDatabase {
   programming_language: {
@@ -39,5 +39,10 @@ export const migrations: Migrations = {
         .execute();
     },
   },
-  '0002_row_counts': { up: (db) => keepRowCounts(db, 'programming_language') },
+  '0002_row_counts': { up: keepCounts },
+  '0003_row_counts_of_slots': { up: keepCounts },
 };
+
+function keepCounts<DB>(db: Kysely<DB>) {
+  return keepRowCounts(db, 'programming_language');
+}

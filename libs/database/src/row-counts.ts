@@ -1,28 +1,26 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-
-/**
- * Blocks of 2^19, 2^14 and 2^9 ids: whoever looks for a position sums up the large blocks, then at most 32 in one of
- * those, then 32 in one of these, and walks through at most 512 ids at the end. Measured on ten million rows; larger
- * steps make reading slower, more levels make writing slower.
- */
-const SHIFTS = [19, 14, 9];
+import { idAt, SHIFTS, SMALLEST_SHIFT } from './row-positions.ts';
 
 /** So many transactions can change one block's count without waiting for each other. */
 const SLOTS = 16;
 
 /**
  * For migrations: from here on, triggers keep the number of a table's rows, so that neither a page at any depth nor a
- * total has to scan it. The SQL that this makes is part of migrations that have been released: it is frozen. What it
- * makes for a table `item`, whose key must be a bigint `id` that never changes:
+ * total has to scan it. What this makes for a table `item`, whose key must be a bigint `id` that never changes:
  * - the view `item_count`: one row with the `total`, and one count for each filter
  * - the function `item_id_at(target)`: the id of the row before which there are `target` rows, null past the end
  * - the tables `item_slot_count` and `item_block_count`, in which they look that up, in the snapshot of the statement
  *   that asks
  *
  * A transaction adds what it changes to rows of a slot that nobody else is using, and so waits for nobody's commit, as
- * long as no more than 16 write to the table at once. Only transactions at the isolation level read committed can
- * write: others fail with 40001 when somebody has written since they began. Rows that are there already are counted;
- * meanwhile, a second or two for ten million, nobody else can write.
+ * long as no more than 16 write to the table at once. Mostly, new rows belong to the newest block: their number stays
+ * with the total of the slot, as `recent`, until rows of another block follow, so that an insert changes one row instead
+ * of four. Only transactions at the isolation level read committed can write: others fail with 40001 when somebody has
+ * written since they began. Rows that are there already are counted; meanwhile, a second or two for ten million, nobody
+ * else can write.
+ *
+ * Migrations that have been released call this, so it also brings up to date what earlier releases have made: after
+ * each change of it, one more migration calls it again.
  * @param filters SQL conditions by the name of their count, such as `{ finished: "status = 'Finished'" }`
  */
 export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: Record<string, string> = {}) {
@@ -42,36 +40,37 @@ export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: 
       (name) => sql`, case when ${sql.raw(filters[name]!)} then ${sql.lit(sign)} else 0 end as ${sql.id(name)}`,
     )} from ${source}`;
 
-  await sql`
-    create table ${slots} (
-      slot smallint primary key,
-      total bigint not null${each(columns, (column) => sql`, ${column} bigint not null`)}
-    ) with (fillfactor = 10)`.execute(db);
-  await sql`
-    create table ${blocks} (
-      level smallint, block bigint, slot smallint, total integer not null, primary key (level, block, slot)
-    ) with (fillfactor = 50)`.execute(db);
   await sql`lock table ${counted} in share row exclusive mode`.execute(db);
-  await fill();
-  await sql`analyze ${slots}, ${blocks}`.execute(db);
+  if (await exists(`${table}_slot_count`)) {
+    await sql`
+      alter table ${slots}
+        add column if not exists recent_block bigint not null default 0,
+        add column if not exists recent integer not null default 0`.execute(db);
+  } else {
+    await createTables();
+    await fill();
+    await sql`analyze ${slots}, ${blocks}`.execute(db);
+  }
 
-  const inserted = changes(sql`inserted`, 1);
   const deleted = changes(sql`deleted`, -1);
-  await onChange('insert', 'new table as inserted', sql`${addToSlot(inserted)} ${addToBlocks(inserted)}`);
-  await onChange('delete', 'old table as deleted', sql`${addToSlot(deleted)} ${addToBlocks(deleted)}`);
+  await trigger(
+    'insert',
+    sql`after insert`,
+    sql`referencing new table as inserted for each statement`,
+    countInserted(),
+  );
+  await trigger(
+    'delete',
+    sql`after delete`,
+    sql`referencing old table as deleted for each statement`,
+    sql`${takeSlot()} ${addToSlot(deleted)} ${addToBlocks(deleted)} return null;`,
+  );
   if (filterNames.length > 0) {
-    const before = changes(sql`before`, -1);
-    const after = changes(sql`after`, 1);
-    const listed = sql.join([sql`id`, ...columns]);
-    await onChange(
+    await trigger(
       'update',
-      'old table as before new table as after',
-      addToSlot(sql`${before} union all ${after}`),
-      // Most updates change nothing that is counted.
-      sql`
-      if not exists (select ${listed} from (${changes(sql`before`, 1)}) b except select ${listed} from (${after}) a) then
-        return null;
-      end if;`,
+      sql`after update`,
+      sql`referencing old table as before new table as after for each statement`,
+      countUpdated(),
     );
   }
   await trigger(
@@ -88,32 +87,41 @@ export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: 
   );
 
   await sql`
-    create view ${named(`${table}_count`)} as
+    create or replace view ${named(`${table}_count`)} as
     select coalesce(sum(total), 0)::bigint as total${each(
       columns,
       (column) => sql`, coalesce(sum(${column}), 0)::bigint as ${column}`,
     )} from ${slots}`.execute(db);
 
   await sql`
-    create function ${named(`${table}_id_at`)}(target bigint) returns bigint language plpgsql stable as $body$
-    begin
-      if target = 0 then
-        return (select id from ${counted} order by id limit 1);
-      end if;
-      return (
-        select id from ${sql.join(SHIFTS.map((_, level) => blockAt(level)))}, lateral (
-          select id from ${counted}
-          where id between ${firstOf(lowest, 0)} and ${lastOf(lowest, 0)}
-          order by id offset ${at(lowest)}.missing limit 1
-        ) as found
-      );
-    end $body$`.execute(db);
+    create or replace function ${named(`${table}_id_at`)}(target bigint) returns bigint language plpgsql stable as $body$
+    ${idAt({ counted, slots, blocks })} $body$`.execute(db);
+
+  async function exists(name: string) {
+    const { rows } = await sql<{ found: boolean }>`
+      select to_regclass(format('%I.%I', current_schema(), ${name}::text)) is not null as found`.execute(db);
+    return rows[0]!.found;
+  }
+
+  async function createTables() {
+    await sql`
+      create table ${slots} (
+        slot smallint primary key,
+        total bigint not null${each(columns, (column) => sql`, ${column} bigint not null`)},
+        recent_block bigint not null default 0,
+        recent integer not null default 0
+      ) with (fillfactor = 10)`.execute(db);
+    await sql`
+      create table ${blocks} (
+        level smallint, block bigint, slot smallint, total integer not null, primary key (level, block, slot)
+      ) with (fillfactor = 50)`.execute(db);
+  }
 
   /** Counts all rows once, in the smallest blocks, and makes everything else of these. */
   async function fill() {
     await sql`
       with smallest as materialized (
-        select id >> ${sql.lit(SHIFTS[lowest])} as block, sum(total) as total${each(columns, (column) => sql`, sum(${column}) as ${column}`)}
+        select id >> ${sql.lit(SMALLEST_SHIFT)} as block, sum(total) as total${each(columns, (column) => sql`, sum(${column}) as ${column}`)}
         from (${changes(counted, 1)}) as r group by 1
       ), whole as (
         insert into ${slots} (slot, total${each(columns, (column) => sql`, ${column}`)})
@@ -123,7 +131,7 @@ export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: 
       ${sql.join(
         SHIFTS.map(
           (shift, level) =>
-            sql`select ${sql.lit(level)}, block >> ${sql.lit(shift - SHIFTS[lowest]!)} as block, 0, sum(total)
+            sql`select ${sql.lit(level)}, block >> ${sql.lit(shift - SMALLEST_SHIFT)} as block, 0, sum(total)
             from smallest group by 2`,
         ),
         sql` union all `,
@@ -150,13 +158,46 @@ export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: 
       on conflict (level, block, slot) do update set total = kept.total + excluded.total;`;
   }
 
-  /** @param action what becomes of the changes, when a slot has been found for them */
-  async function onChange(event: string, transition: string, action: RawBuilder<unknown>, unless = sql``) {
-    await trigger(
-      event,
-      sql`after ${sql.raw(event)}`,
-      sql`referencing ${sql.raw(transition)} for each statement`,
-      sql`${unless}
+  /** The usual case first: all rows belong to the block to which the slot's last ones belonged. */
+  function countInserted() {
+    const recent = sql`select recent_block << ${sql.lit(SMALLEST_SHIFT)} as id, recent as total from ${slots} where slot = free_slot and recent <> 0`;
+    return sql`
+      select
+        count(*)::integer as total, min(id) >> ${sql.lit(SMALLEST_SHIFT)} as first_block, max(id) >> ${sql.lit(SMALLEST_SHIFT)} as last_block${each(
+          filterNames,
+          (name) => sql`, count(*) filter (where ${sql.raw(filters[name]!)}) as ${sql.id(name)}`,
+        )}
+      into added from inserted;
+      if added.total = 0 then
+        return null;
+      end if;
+      ${takeSlot()}
+      update ${slots}
+      set total = total + added.total, recent = recent + added.total${each(columns, (column) => sql`, ${column} = ${column} + added.${column}`)}
+      where slot = free_slot and recent_block = added.first_block and recent_block = added.last_block;
+      if not found then
+        ${addToBlocks(sql`select id, 1 as total from inserted union all ${recent}`)}
+        ${addToSlot(changes(sql`inserted`, 1))}
+        update ${slots} set recent_block = added.last_block, recent = 0 where slot = free_slot;
+      end if;
+      return null;`;
+  }
+
+  /** Most updates change nothing that is counted. */
+  function countUpdated() {
+    const changed = sql`${changes(sql`before`, -1)} union all ${changes(sql`after`, 1)}`;
+    const sums = columns.map((column) => sql`sum(${column}) <> 0`);
+    return sql`
+      if (select ${sql.join(sums, sql` or `)} from (${changed}) as r) then
+        ${takeSlot()}
+        ${addToSlot(changed)}
+      end if;
+      return null;`;
+  }
+
+  /** Finds a slot that nobody else is using, until the end of the transaction. */
+  function takeSlot() {
+    return sql`
       while not pg_try_advisory_xact_lock(tg_relid::integer, free_slot) loop
         free_slot := free_slot + 1;
         if free_slot = ${sql.lit(SLOTS)} then
@@ -164,10 +205,7 @@ export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: 
           perform pg_advisory_xact_lock(tg_relid::integer, free_slot);
           exit;
         end if;
-      end loop;
-      ${action}
-      return null;`,
-    );
+      end loop;`;
   }
 
   async function trigger(
@@ -178,44 +216,16 @@ export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: 
   ) {
     const called = `${table}_count_${name}`;
     await sql`
-      create function ${named(called)}() returns trigger language plpgsql as $body$
+      create or replace function ${named(called)}() returns trigger language plpgsql as $body$
       declare
         free_slot integer := 0;
+        added record;
       begin ${body} end $body$`.execute(db);
-    await sql`create trigger ${sql.id(called)} ${event} on ${counted} ${scope} execute function ${named(called)}()`.execute(
+    await sql`create or replace trigger ${sql.id(called)} ${event} on ${counted} ${scope} execute function ${named(called)}()`.execute(
       db,
     );
   }
-
-  /**
-   * The block that holds the target, and how many rows are `missing` from its first row to the target. PostgreSQL adds
-   * integers up faster than bigints, whose sums are numeric; no block holds more rows than ids.
-   */
-  function blockAt(level: number) {
-    const target = level === 0 ? sql`target` : sql`${at(level - 1)}.missing`;
-    const within =
-      level === 0
-        ? sql``
-        : sql`and block between ${firstOf(level - 1, SHIFTS[level]!)} and ${lastOf(level - 1, SHIFTS[level]!)}`;
-    return sql`lateral (
-          select block, ${target} - earlier as missing
-          from (
-            select block, sum(total) as total,
-              sum(sum(total)::integer) over (order by block rows unbounded preceding) - sum(total) as earlier
-            from ${blocks} where level = ${sql.lit(level)} ${within} group by block
-          ) as b
-          where earlier + total > ${target} order by block limit 1
-        ) as ${at(level)}`;
-  }
 }
-
-const lowest = SHIFTS.length - 1;
-const at = (level: number) => sql.id(`level_${level}`);
-
-/** The first block of 2^shift ids in the block that was found at `level`. */
-const firstOf = (level: number, shift: number) => sql`${at(level)}.block << ${sql.lit(SHIFTS[level]! - shift)}`;
-const lastOf = (level: number, shift: number) =>
-  sql`${firstOf(level, shift)} | ${sql.lit(2 ** (SHIFTS[level]! - shift) - 1)}`;
 
 function each<Element>(elements: Element[], fragment: (element: Element) => RawBuilder<unknown>) {
   return elements.length === 0 ? sql`` : sql.join(elements.map(fragment), sql``);

@@ -76,7 +76,12 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
   columns: readonly Column[],
 ) {
   type Row = Pick<Insertable<Tables[Table]>, Column & keyof Insertable<Tables[Table]>>;
-  const insert = prepared(
+  const insertOne = prepared(
+    db,
+    sql<WithId>`insert into ${sql.table(table)} (${list(columns)})
+      values (${sql.join(columns.map(() => null))}) returning id`.compile(db),
+  );
+  const insertMany = prepared(
     db,
     sql<Row & WithId>`insert into ${sql.table(table)} (${list(columns)})
       select ${list(columns)} from json_populate_recordset(null::${sql.table(table)}, ${''})
@@ -84,8 +89,11 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
   );
   const contentOf = (row: Row) => JSON.stringify(columns.map((column) => row[column as keyof Row]));
   async function insertAll(rows: readonly Row[]) {
-    const inserted = await insert(JSON.stringify(rows));
-    if (inserted.length === 1) return [inserted[0]!.id];
+    if (rows.length === 1) {
+      const inserted = await insertOne(...columns.map((column) => rows[0]![column as keyof Row]));
+      return inserted.map(({ id }) => id);
+    }
+    const inserted = await insertMany(JSON.stringify(rows));
     // In which order they come back is not said anywhere. Of those with the same content, any will do.
     const ids = new Map<string, number[]>();
     for (const row of inserted) {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import fc from 'fast-check';
@@ -34,20 +35,30 @@ afterAll(async () => {
 beforeEach(() => createTable());
 afterEach(async () => {
   await Promise.all(others.splice(0).map((other) => other.destroy()));
-  await sql`drop schema public cascade`.execute(db);
-  await sql`create schema public`.execute(db);
+  await dropEverything();
 });
 
-async function createTable(rowsBefore = 0) {
-  await sql`create table task (
+async function dropEverything() {
+  await sql`drop schema public cascade`.execute(db);
+  await sql`create schema public`.execute(db);
+}
+
+const newTable = () =>
+  sql`create table task (
     id bigint primary key generated always as identity,
     status text not null default 'open'
   )`.execute(db);
-  await sql`insert into task (status)
-    select case when n % 3 = 0 then 'done' else 'open' end from generate_series(1, ${rowsBefore}::int) n`.execute(db);
-  await db
+
+const keepCounts = () =>
+  db
     .transaction()
     .execute((transaction: Kysely<Tables>) => keepRowCounts(transaction, 'task', { done: "status = 'done'" }));
+
+async function createTable(rowsBefore = 0) {
+  await newTable();
+  await sql`insert into task (status)
+    select case when n % 3 = 0 then 'done' else 'open' end from generate_series(1, ${rowsBefore}::int) n`.execute(db);
+  await keepCounts();
 }
 
 /** Rows whose ids are so far apart. */
@@ -88,8 +99,7 @@ async function expectExact(on: Kysely<Tables>, offsets: number[] = []) {
 
 describe('Counts and pages', () => {
   test('of rows that were there before are exact', async () => {
-    await sql`drop schema public cascade`.execute(db);
-    await sql`create schema public`.execute(db);
+    await dropEverything();
     await createTable(40_000);
     expect(await counts()).toEqual({ total: 40_000, done: 13_333 });
     await expectExact(db, [511, 512, 16_383, 16_384, 32_769]);
@@ -106,6 +116,37 @@ describe('Counts and pages', () => {
       db,
       Array.from({ length: 305 }, (_, offset) => offset),
     );
+  });
+
+  test('are exact before, between and after blocks that some transactions have just begun', async () => {
+    const [first, last] = [anotherConnection(), anotherConnection()];
+    for (const writer of [first, last]) await sql`begin`.execute(writer);
+    for (const times of [0, 1]) {
+      await insert(first, 1 + times * 5, 5, 1);
+      await insert(last, 20_000 + times * 5, 5, 1);
+    }
+    await insert(db, 1_000, 3_000, 4);
+    await expectExact(db, [1_500, 2_990]);
+    for (const writer of [first, last]) await sql`commit`.execute(writer);
+    await expectExact(db, [5, 9, 10, 11, 522, 2_999, 3_009, 3_010]);
+  });
+
+  test('that an earlier release kept are exact after the migration to this one', async () => {
+    await dropEverything();
+    await newTable();
+    await sql.raw(await readFile(new URL('released-row-counts.sql', import.meta.url), 'utf8')).execute(db);
+    await insert(db, 1, 1_500, 3);
+    await sql`delete from task where id % 5 = 0`.execute(db);
+    await keepCounts();
+    await expectExact(db);
+    await insert(db, 4_600, 700, 3);
+    await insert(db, 6_701, 1, 1);
+    await sql`update task set status = 'done' where id % 2 = 0`.execute(db);
+    await sql`delete from task where id % 7 = 0`.execute(db);
+    await expectExact(db, [1_199, 1_200, 1_600]);
+    const before = await counts();
+    await keepCounts();
+    expect(await counts()).toEqual(before);
   });
 
   test('are those of one moment, whatever others commit while the statement runs', async () => {
