@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 import { createService, Message, type Settings } from '../src/index.ts';
@@ -16,6 +17,9 @@ async function buildApp(_db: unknown, settings: Settings) {
     withCode: true,
   });
   app.get('/', { schema: { response: { 200: Message } } }, () => ({ message: 'ok' }));
+  app.get('/stream', { schema: { hide: true } }, (_request, reply) =>
+    reply.header('referrer-policy', 'origin').send(Readable.from(['[', ']'])),
+  );
   const body = Type.Object({ text: Type.String({ maxLength: 3 }), note: Type.Optional(Type.String()) });
   app.post('/', { schema: { body, response: { 200: body } } }, (request) => request.body);
   return app;
@@ -91,9 +95,23 @@ describe('Every answer', () => {
 
   test('forbids browsers to treat it as a page', async () => {
     service = await start();
-    const { headers } = await service.request('GET', '/');
-    expect(headers.get('x-content-type-options')).toBe('nosniff');
-    expect(headers.get('content-security-policy')).toBe("default-src 'none';frame-ancestors 'none'");
+    for (const path of ['/', '/stream', '/nowhere', '/%']) {
+      const { headers } = await service.request('GET', path);
+      expect([path, headers.get('x-content-type-options'), headers.get('content-security-policy')]).toEqual([
+        path,
+        'nosniff',
+        "default-src 'none';frame-ancestors 'none'",
+      ]);
+    }
+  });
+
+  test('keeps what it says of itself, as pages and streams may', async () => {
+    service = await start();
+    const page = await service.request('HEAD', '/docs/');
+    expect(page.headers.get('content-security-policy')).toMatch(/script-src 'self'/);
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+    const stream = await service.request('GET', '/stream');
+    expect(stream.headers.get('referrer-policy')).toBe('origin');
   });
 });
 
