@@ -29,7 +29,10 @@ export function idAt({ counted, slots, blocks }: Counts) {
       end if;
       found_id := (${search(inBlocks)});
       -- The counts of the blocks are complete up to the first of which a slot keeps some rows: usually, one of the newest.
-      if found_id < (select min(recent_block) << ${sql.lit(SMALLEST_SHIFT)} from ${slots} where recent <> 0) then
+      if not exists (
+        select from ${slots}
+        where recent <> 0 and (found_id is null or recent_block << ${sql.lit(SMALLEST_SHIFT)} <= found_id)
+      ) then
         return found_id;
       end if;
       return (${search((level) => sql`${inBlocks(level)} union all ${inSlots(level)}`)});
