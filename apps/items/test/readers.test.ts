@@ -48,9 +48,11 @@ describe('A long list', () => {
       list.destroy();
       expect(await otherRequest()).toBe(200);
     }
-    const { rows: active } = await sql`select from pg_stat_activity
-      where datname = current_database() and state <> 'idle' and pid <> pg_backend_pid()`.execute(service.db);
-    expect(active).toEqual([]);
+    // What was being read when the reader went is read to its end, and autovacuum has nothing to do with it.
+    const active = () =>
+      sql`select from pg_stat_activity where datname = current_database() and backend_type = 'client backend'
+        and state <> 'idle' and pid <> pg_backend_pid()`.execute(service.db);
+    while ((await active()).rows.length > 0) expect(await otherRequest()).toBe(200);
   });
 
   test('ends as a broken answer, not as a short one, when the database fails in the middle', async () => {
