@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,8 +80,13 @@ describe('startCluster', () => {
       launcher.once('message', (message) => resolve(message as number)),
     );
 
+    if (launcher.signalCode === null) await once(launcher, 'exit');
+
     const cluster = await start();
     expect(cluster.pid).toBe(pid);
+    // The server takes a moment to see that the launcher has gone, and would not be left by its last user until then.
+    const users = () => query(cluster.url, `select from pg_locks where locktype = 'advisory'`);
+    while ((await users()).length > 1) expect(launcher.signalCode).toBe('SIGKILL');
     await cluster.stop();
     expect(await isRunning(cluster.url)).toBe(false);
   });
