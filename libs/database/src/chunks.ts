@@ -1,6 +1,7 @@
 import { sql, type Kysely, type SelectQueryBuilder, type SqlBool } from 'kysely';
 import { compiled } from './open-database.ts';
-import { oncePerTurn, type WithId } from './shared-statements.ts';
+import type { WithId } from './shared-statements.ts';
+import { oncePerTurn } from './sharing.ts';
 
 /** Rows that one statement of a long list reads. */
 export const CHUNK_ROWS = 250;

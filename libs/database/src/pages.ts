@@ -1,6 +1,7 @@
 import { sql, type Kysely, type SelectType } from 'kysely';
 import { opaque, prepared } from './open-database.ts';
-import { list, oncePerTurn, type WithId } from './shared-statements.ts';
+import { list, type WithId } from './shared-statements.ts';
+import { oncePerTurn } from './sharing.ts';
 
 /** Where a page begins, and how many rows it has. */
 interface Position {

@@ -1,10 +1,6 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises';
-import DataLoader from 'dataloader';
-import { sql, type Insertable, type Kysely, type SelectType, type UpdateType } from 'kysely';
+import { sql, type Insertable, type Kysely, type RawBuilder, type SelectType, type UpdateType } from 'kysely';
 import { opaque, prepared } from './open-database.ts';
-
-// Requests that arrive in the same turn of the event loop share one statement, which costs little more than a statement
-// for one of them. Nothing is kept: each request gets what was committed when its statement began.
+import { ALONE, MAX_WRITES, sharing } from './sharing.ts';
 
 /** A row of a table, as the statements here need it. */
 export type WithId = { id: number };
@@ -32,19 +28,28 @@ export function byId<Tables, Table extends keyof Tables & string, Column extends
  * @returns a loader whose `load(id)` answers whether there was such a row; of several at once, the first is told so
  */
 export function deletingById<Tables>(db: Kysely<Tables>, table: keyof Tables & string) {
-  const remove = prepared(db, sql<WithId>`delete from ${sql.table(table)} where ${idIsOneOf} returning id`.compile(db));
-  return sharing(async (ids: readonly number[]) => {
-    const deleted = new Set((await remove(arrayOf([...ids].sort((a, b) => a - b)))).map(({ id }) => id));
-    return ids.map((id) => deleted.delete(id));
-  });
+  const rows = sql.table(table);
+  const deleteOne = prepared(db, sql<WithId>`delete from ${rows} where id = ${0} returning id`.compile(db));
+  const deleteMany = prepared(
+    db,
+    changingFree(
+      table,
+      sql`select unnest(${opaque('bigint[]')}) as id`,
+      sql`delete from ${rows} as old using free where old.id = free.id returning old.id`,
+    ).compile(db),
+  );
+  const { load } = changing<WithId>(
+    ({ id }) => deleteOne(id),
+    (asked) => deleteMany(arrayOf(asked.map(({ id }) => id))),
+  );
+  return { load: (id: number) => load({ id }) };
 }
 
 /**
- * Changes `columns` of one row. Each call has a statement of its own: of two that change the same row in one statement,
- * PostgreSQL would leave one out.
+ * Changes `columns` of rows.
  * @param absent what becomes of a column that a call does not name: it is `kept`, or becomes `null`
  * @param touch a column that is set to the current time
- * @returns a function that answers whether there was such a row
+ * @returns a function that answers whether there was such a row. What PostgreSQL refuses fails alone.
  */
 export function updatingById<Tables, Table extends keyof Tables & string, Column extends keyof Tables[Table] & string>(
   db: Kysely<Tables>,
@@ -52,18 +57,34 @@ export function updatingById<Tables, Table extends keyof Tables & string, Column
   columns: readonly Column[],
   { absent, touch }: { absent: 'kept' | 'null'; touch?: keyof Tables[Table] & string },
 ) {
-  const set = columns.map((column) =>
-    absent === 'kept'
-      ? sql`${sql.ref(column)} = coalesce(${null}, ${sql.ref(column)})`
-      : sql`${sql.ref(column)} = ${null}`,
-  );
-  if (touch) set.push(sql`${sql.ref(touch)} = now()`);
-  const update = prepared(
+  type Row = { [Name in Column]?: UpdateType<Tables[Table][Name]> };
+  const rows = sql.table(table);
+  const assigned = (given: (column: Column) => RawBuilder<unknown>) => {
+    const set = columns.map((column) =>
+      absent === 'kept'
+        ? sql`${sql.ref(column)} = coalesce(${given(column)}, old.${sql.ref(column)})`
+        : sql`${sql.ref(column)} = ${given(column)}`,
+    );
+    return sql.join(touch ? [...set, sql`${sql.ref(touch)} = now()`] : set);
+  };
+  const updateOne = prepared(
     db,
-    sql<WithId>`update ${sql.table(table)} set ${sql.join(set)} where id = ${0} returning id`.compile(db),
+    sql<WithId>`update ${rows} as old set ${assigned(() => sql`${null}`)} where id = ${0} returning id`.compile(db),
   );
-  return async (id: number, row: { [Name in Column]?: UpdateType<Tables[Table][Name]> }) =>
-    (await update(...columns.map((column) => row[column] ?? null), id)).length > 0;
+  const updateMany = prepared(
+    db,
+    changingFree(
+      table,
+      sql`select id, ${list(columns)} from json_populate_recordset(null::${rows}, ${''})`,
+      sql`update ${rows} as old set ${assigned((column) => sql`given.${sql.ref(column)}`)}
+        from given join free using (id) where old.id = given.id returning old.id`,
+    ).compile(db),
+  );
+  const { load } = changing<Row & WithId>(
+    (row) => updateOne(...columns.map((column) => row[column] ?? null), row.id),
+    (asked) => updateMany(JSON.stringify(asked)),
+  );
+  return (id: number, row: Row) => load({ ...row, id });
 }
 
 /**
@@ -104,7 +125,7 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
     }
     return rows.map((row) => ids.get(contentOf(row))!.pop()!);
   }
-  const shared = sharing(insertAll, MAX_INSERTS);
+  const shared = sharing(insertAll, MAX_WRITES);
   return {
     load: async (row: Row): Promise<number> => (isLarge(row) ? (await insertAll([row]))[0]! : shared.load(row)),
   };
@@ -113,57 +134,43 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
 /** Many large texts in one statement, and once more in its answer, would take more memory than they save time. */
 const isLarge = (row: object) => Object.values(row).some((value) => typeof value === 'string' && value.length > 4_096);
 
-/** Calls of the result in one turn with the same arguments get the same promise, of a single call of `run`. */
-export function oncePerTurn<Arguments extends unknown[], Result>(run: (...args: Arguments) => Promise<Result>) {
-  const results = new Map<string, Promise<Result>>();
-  return (...args: Arguments): Promise<Result> => {
-    const key = JSON.stringify(args);
-    const shared = results.get(key);
-    if (shared) return shared;
-    // Only then: a statement that has begun already does not see what has been acknowledged since.
-    const result = endOfTurn().then(() => {
-      results.delete(key);
-      return run(...args);
+/**
+ * Changes of one turn share a statement, which waits for nobody: where somebody else has locked a row, and where a row
+ * is changed more than once, each has a statement of its own.
+ * @returns a loader whose `load` answers whether there was a row with the id
+ */
+function changing<Change extends WithId>(
+  changeOne: (change: Change) => Promise<WithId[]>,
+  changeMany: (changes: Change[]) => Promise<Found[]>,
+) {
+  const changeAlone = async (change: Change) => (await changeOne(change)).length > 0;
+  const shared = sharing<Change, boolean>(async (changes) => {
+    if (changes.length === 1) return [await changeAlone(changes[0]!)];
+    const firsts = new Map(changes.toReversed().map((change) => [change.id, change]));
+    const found = new Map((await changeMany([...firsts.values()])).map(({ id, was_free }) => [id, was_free]));
+    return changes.map((change) => {
+      const wasFree = found.get(change.id);
+      return firsts.get(change.id) !== change || wasFree === false ? ALONE : wasFree === true;
     });
-    results.set(key, result);
-    return result;
-  };
+  }, MAX_WRITES);
+  return { load: (change: Change) => (isLarge(change) ? changeAlone(change) : shared.load(change)) };
 }
 
-/** @param run answers what belongs to each key, in the order of the keys */
-function sharing<Key, Result>(run: (keys: readonly Key[]) => Promise<Result[]>, maxBatchSize = MAX_SHARING) {
-  async function runShared(keys: readonly Key[]) {
-    try {
-      return await run(keys);
-    } catch (error) {
-      if (keys.length === 1 || !wasUndone(error)) throw error;
-      return Promise.all(keys.map((key) => run([key]).then(([result]) => result!, toError)));
-    }
-  }
-  return new DataLoader<Key, Result>(runShared, {
-    cache: false,
-    maxBatchSize,
-    batchScheduleFn: (dispatch) => setImmediate(dispatch),
-  });
-}
+/** A row that a shared statement has found, and changed if nobody else had locked it. */
+type Found = WithId & { was_free: boolean };
 
 /**
- * Requests that share one statement at most. More would gain little, and while PostgreSQL is busy with the requests of
- * all connections at once, the service would have nothing to do.
+ * A statement that changes those rows that nobody else has locked.
+ * @param given a query for the ids, and for whatever else `change` needs
+ * @param change a statement that changes the rows of `free` and returns their ids
  */
-const MAX_SHARING = 32;
-
-/** The same for inserts: a commit, and the triggers that count rows, cost as much for many rows as for one. */
-const MAX_INSERTS = 64;
-
-/**
- * Whether PostgreSQL has refused a statement for what one row says (SQLSTATE classes 22 and 23), or has chosen it to
- * resolve a deadlock (40). Nothing of it was done then, so that each row can be tried alone. After any other failure,
- * such as a lost connection, that is not known.
- */
-const wasUndone = (error: unknown) => /^(22|23|40)...$/.test((error as { code?: string }).code ?? '');
-
-const toError = (error: unknown) => error as Error;
+const changingFree = (table: string, given: RawBuilder<unknown>, change: RawBuilder<unknown>) => sql<Found>`
+  with given as materialized (${given}),
+  free as (select id from ${sql.table(table)} where id in (select id from given) for update skip locked),
+  changed as (${change})
+  select id, true as was_free from changed
+  union all
+  select id, false from ${sql.table(table)} where id in (select id from given where id not in (select id from changed))`;
 
 export const list = (columns: readonly string[]) => sql.join(columns.map((column) => sql.ref(column)));
 

@@ -26,6 +26,8 @@ let notes: ReturnType<typeof loaders>;
 const loaders = () => ({
   read: byId(db, 'note', ['id', 'title', 'rank']),
   create: inserting(db, 'note', ['title', 'rank']),
+  update: updatingById(db, 'note', ['title', 'rank'], { absent: 'kept' }),
+  replace: updatingById(db, 'note', ['title', 'rank'], { absent: 'null' }),
   remove: deletingById(db, 'note'),
 });
 
@@ -76,8 +78,13 @@ describe('Requests of one turn', () => {
   test('share one statement', async () => {
     const overhead = await statementsDuring(() => Promise.resolve());
     const ids = await Promise.all(Array.from({ length: 50 }, (_, n) => notes.create.load({ title: `${n}`, rank: n })));
-    const statements = await statementsDuring(() => Promise.all(ids.map((id) => notes.read.load(id))));
-    expect(statements - overhead).toBeLessThan(10);
+    for (const share of [
+      () => Promise.all(ids.map((id) => notes.read.load(id))),
+      () => Promise.all(ids.map((id) => notes.update(id, { rank: id }))),
+      () => Promise.all(ids.map((id) => notes.remove.load(id))),
+    ]) {
+      expect((await statementsDuring(share)) - overhead).toBeLessThan(10);
+    }
   });
 
   test('get each their own row, the same one twice if they ask for it twice, and undefined where there is none', async () => {
@@ -101,6 +108,89 @@ describe('Requests of one turn', () => {
     expect([codes[1], codes[2], ...codes.slice(4)]).toEqual(['23505', 'created', '22001', '23514', '23502']);
     expect((await allNotes()).map(({ title }) => title).sort()).toEqual(['taken', 'x', 'y']);
   });
+
+  test('change what they would change alone', async () => {
+    const [first, second] = [await create('a'), await create('b')];
+    expect(await Promise.all([notes.update(first, { rank: 5 }), notes.update(second, { title: 'c' })])).toEqual([
+      true,
+      true,
+    ]);
+    expect(await allNotes()).toEqual([
+      { id: first, title: 'a', rank: 5 },
+      { id: second, title: 'c', rank: 1 },
+    ]);
+    await Promise.all([notes.replace(first, { title: 'd' }), notes.replace(second, { title: 'e', rank: 7 })]);
+    expect(await allNotes()).toEqual([
+      { id: first, title: 'd', rank: null },
+      { id: second, title: 'e', rank: 7 },
+    ]);
+  });
+
+  test('that update fail alone where PostgreSQL refuses what only they sent', async () => {
+    const ids = await Promise.all(['a', 'b', 'c', 'd'].map(create));
+    const changes = [{ title: 'x' }, { title: 'd' }, { rank: 2 ** 31 }, { rank: 2 }];
+    expect(await Promise.all(changes.map((change, index) => outcome(notes.update(ids[index]!, change))))).toEqual([
+      { value: true },
+      { code: '23505' },
+      { code: '22003' },
+      { value: true },
+    ]);
+    expect((await allNotes()).map(({ title, rank }) => [title, rank])).toEqual([
+      ['x', 1],
+      ['b', 1],
+      ['c', 1],
+      ['d', 2],
+    ]);
+  });
+
+  test('that change the same row all do it, and one of those that delete it is told that it was there', async () => {
+    const [id, other] = [await create('a'), await create('b')];
+    const changes = [{ rank: 5 }, { title: 'c' }, { rank: 6 }];
+    const changed = await Promise.all([...changes.map((change) => notes.update(id, change)), notes.update(0, {})]);
+    expect(changed).toEqual([true, true, true, false]);
+    const [note] = await allNotes();
+    expect(note).toMatchObject({ id, title: 'c' });
+    expect([5, 6]).toContain(note!.rank);
+
+    expect(await Promise.all([id, 0, id, other, id].map((each) => notes.remove.load(each)))).toEqual([
+      true,
+      false,
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  test('do not wait for a row that somebody else has locked, unless they change it', async () => {
+    const ids = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(create));
+    const [locked, ...free] = ids;
+    let waiting: Promise<unknown>[] = [];
+    await observer.transaction().execute(async (transaction) => {
+      await sql`select from note where id = ${locked} for update`.execute(transaction);
+      const updates = ids.map((id) => notes.update(id, { rank: 2 }));
+      expect(await Promise.all(updates.slice(1))).toEqual(free.map(() => true));
+      const deletions = ids.map((id) => notes.remove.load(id));
+      expect(await Promise.all(deletions.slice(1))).toEqual(free.map(() => true));
+      waiting = [updates[0]!, deletions[0]!];
+    });
+    // Which of the two comes first is not said.
+    expect((await Promise.all(waiting))[1]).toBe(true);
+    expect(await allNotes()).toEqual([]);
+  });
+
+  test('are told to come back later where one that needs its own statement has waited too long for that', async () => {
+    const ids = await Promise.all(['a', 'b'].map(create));
+    let waiting: Promise<unknown> | undefined;
+    await observer.transaction().execute(async (transaction) => {
+      await sql`lock table note in access exclusive mode`.execute(transaction);
+      waiting = Promise.allSettled([...ids, ids[0]!].map((id) => notes.update(id, { rank: 2 })));
+      // Longer than that, and shorter than a statement may take.
+      await sql`select pg_sleep(0.7)`.execute(transaction);
+    });
+    expect(await waiting).toMatchObject([{ value: true }, { value: true }, { reason: { statusCode: 503 } }]);
+  });
+
+  const create = (title: string) => notes.create.load({ title, rank: 1 });
 });
 
 /** What one request of a round does to the notes 1 to 12, or to a title of which there are 12 too. */
@@ -111,10 +201,12 @@ type Operation =
   | { kind: 'create'; title: string; rank: number };
 
 const few = fc.integer({ min: 1, max: 12 });
+/** More than the column holds. */
+const TOO_MUCH = 2 ** 31;
 const operations: fc.Arbitrary<Operation> = fc.oneof(
   fc.record({ kind: fc.constant('read' as const), id: few }),
   fc.record({ kind: fc.constant('remove' as const), id: few }),
-  fc.record({ kind: fc.constant('update' as const), id: few, rank: few }),
+  fc.record({ kind: fc.constant('update' as const), id: few, rank: fc.oneof(few, fc.constant(TOO_MUCH)) }),
   fc.record({
     kind: fc.constant('create' as const),
     title: fc.oneof(
@@ -151,6 +243,18 @@ test('Interleaved creates, reads, updates and deletes answer as one statement fo
             const created = of('create').some((each) => 'value' in each.got && each.got.value === operation.id);
             if (removedIds.has(operation.id) || created) seen.push(undefined);
             if (!created) expect(seen).toContainEqual('value' in got ? got.value : got);
+          }
+          for (const { operation, got } of of('update')) {
+            const { id, rank } = operation;
+            const isCertain = !removedIds.has(id) && before.has(id) === after.has(id);
+            if (rank === TOO_MUCH) expect(got).toEqual({ code: '22003' });
+            else if (isCertain) expect(got).toEqual({ value: before.has(id) });
+          }
+          for (const note of after.values()) {
+            const ranks = of('update').filter(({ operation, got }) => operation.id === note.id && 'value' in got);
+            const old = before.get(note.id);
+            if (old && ranks.length === 0) expect(note).toEqual(old);
+            else if (old) expect(ranks.map(({ operation }) => operation.rank)).toContain(note.rank);
           }
           for (const id of removedIds) {
             const told = of('remove').filter(
@@ -196,13 +300,14 @@ test('Interleaved creates, reads, updates and deletes answer as one statement fo
       case 'create':
         return notes.create.load({ title: operation.title, rank: operation.rank });
       case 'update':
-        return db.updateTable('note').set({ rank: operation.rank }).where('id', '=', operation.id).execute();
+        return notes.update(operation.id, { rank: operation.rank });
     }
   }
 });
 
 test('When connections are cut under them, each request gets its own outcome: no row of another, none lost that was acknowledged', async () => {
   const created = new Map<string, number>();
+  const updated: string[] = [];
   const failed: string[] = [];
   let next = 0;
   let isOver = false;
@@ -219,8 +324,14 @@ test('When connections are cut under them, each request gets its own outcome: no
     while (created.size < 2_000 || failed.length === 0) {
       const title = `note ${(next += 1)}`;
       const got = await outcome(notes.create.load({ title, rank: next }));
-      if ('value' in got) created.set(title, got.value as number);
-      else failed.push(title);
+      if ('code' in got) {
+        failed.push(title);
+        continue;
+      }
+      const id = got.value as number;
+      created.set(title, id);
+      const update = await outcome(notes.update(id, { rank: -id }));
+      if ('value' in update) updated.push(title);
     }
   };
   const killing = killer();
@@ -237,6 +348,8 @@ test('When connections are cut under them, each request gets its own outcome: no
   expect(stored.length).toBeLessThanOrEqual(created.size + failed.length);
   const read = await Promise.all([...created.values()].map((id) => observed.load(id)));
   expect(read.map((note) => note?.title)).toEqual([...created.keys()]);
+  const rankOf = new Map(stored.map(({ rank, title }) => [title, rank]));
+  for (const title of updated) expect([title, rankOf.get(title)]).toEqual([title, -created.get(title)!]);
 });
 
 describe('A statement that is planned once', () => {
@@ -281,10 +394,15 @@ describe('A statement that is planned once', () => {
       expect(await update(20_000 + turn, { title: 'other' })).toBe(true);
       expect(await remove.load(20_000 + turn)).toBe(true);
     }
+    for (let turn = 0; turn < 10; turn += 1) {
+      const ids = await Promise.all([1, 2].map(() => create.load({ title: 'new' })));
+      expect(await Promise.all(ids.map((id) => update(id, { title: 'other' })))).toEqual([true, true]);
+      expect(await Promise.all(ids.map((id) => remove.load(id)))).toEqual([true, true]);
+    }
 
     // PostgreSQL always plans the first five for their values.
     const { rows } = await sql<{ custom_plans: number }>`select custom_plans from pg_prepared_statements`.execute(one);
-    expect(rows.map(({ custom_plans }) => custom_plans)).toEqual(Array(6).fill(5));
+    expect(rows.map(({ custom_plans }) => custom_plans)).toEqual(Array(9).fill(5));
     await one.destroy();
   });
 
