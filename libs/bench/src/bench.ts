@@ -10,12 +10,14 @@ import { checkAgreement, checkValidation } from './agreement.ts';
 import { chart } from './chart.ts';
 import {
   constantScenarios,
+  itemTableOf,
   MAX_DEEP_CONNECTIONS,
   mainOf,
   names,
   programOf,
   programs,
   startServer,
+  writeScenarios,
   type Server,
 } from './contestants.ts';
 import { rssMbOf } from './cpu.ts';
@@ -158,7 +160,8 @@ async function startContestants(databases: Databases, instruments: Instruments) 
     { name: names.service, takesPart: () => true, ...measured((scenario) => service[scenario.service]) },
   ];
   for (const name of Object.keys(programs) as (keyof typeof programs)[]) {
-    const server = await start(programOf(name), databases.items, '/v1/items/1');
+    const settings = { ITEM_TABLE: itemTableOf(name) };
+    const server = await start(programOf(name), databases.items, '/v1/items/1', settings);
     const isConstant = name === names.constant;
     if (!isConstant) {
       for (const scenario of scenarios) await checkAgreement(service[scenario.service].url, server.url, scenario);
@@ -169,6 +172,7 @@ async function startContestants(databases: Databases, instruments: Instruments) 
       name,
       takesPart: (scenario, connections) =>
         (!isConstant || constantScenarios.includes(scenario)) &&
+        (name !== names.withoutRowCounts || writeScenarios.includes(scenario)) &&
         (scenario !== 'deep-page' || connections <= MAX_DEEP_CONNECTIONS) &&
         (isBeside ? plan.connectionsBeside : plan.connections).includes(connections),
       ...measured(() => server),

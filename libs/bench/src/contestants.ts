@@ -9,18 +9,29 @@ export const names = {
   service: 'This service',
   express: 'Express 5 + Sequelize 6',
   statementPerRequest: 'Fastify + Kysely, a statement per request',
+  withoutRowCounts: 'The same without row counts',
   nodeHttp: 'node:http + pg',
   constant: 'Fastify with a constant',
   pgbench: 'pgbench',
 } as const;
 
-/** Those that are programs of ours, on the contestants' tables. */
+/** Those that are programs of ours. */
 export const programs = {
   [names.express]: 'express-sequelize.ts',
   [names.statementPerRequest]: 'statement-per-request.ts',
+  [names.withoutRowCounts]: 'statement-per-request.ts',
   [names.nodeHttp]: 'node-http.ts',
   [names.constant]: 'constant.ts',
 };
+
+/**
+ * Who runs a statement for each request does so on the service's own table, whose triggers count rows: the ratio to it
+ * says what sharing statements brings. The others have a table without triggers, as they would have.
+ */
+export const itemTableOf = (name: string) => (name === names.statementPerRequest ? 'item' : 'plain_item');
+
+/** Triggers make a difference to these. */
+export const writeScenarios = ['create', 'update', 'mixed'];
 
 /** The constant answers of the ceiling are of these scenarios. */
 export const constantScenarios = ['read', 'first-page'];
@@ -53,8 +64,14 @@ export const programOf = (name: keyof typeof programs) => join(import.meta.dirna
  * Starts a server in a process of its own, in production mode and otherwise with its default settings. Its log goes
  * nowhere: where to is not the service's to pay for.
  * @param firstPath what it is asked until it answers 200
+ * @param settings further ones
  */
-export async function startServer(program: string, databaseUrl: string, firstPath: string): Promise<Server> {
+export async function startServer(
+  program: string,
+  databaseUrl: string,
+  firstPath: string,
+  settings: Record<string, string> = {},
+): Promise<Server> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const started = performance.now();
@@ -68,6 +85,7 @@ export async function startServer(program: string, databaseUrl: string, firstPat
       DATABASE_URL: databaseUrl,
       // It is stopped when nobody sends it anything any more.
       SHUTDOWN_DELAY_MS: '0',
+      ...settings,
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

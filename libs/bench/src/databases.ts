@@ -68,10 +68,7 @@ async function migrated(cluster: Cluster, service: 'items' | 'tutorials') {
   return url;
 }
 
-/**
- * The contestants have a table of their own with the same columns, constraints, indexes and rows, so that they do not
- * pay for what triggers the service's table may have.
- */
+/** Beside the service's table, one with the same columns, constraints, indexes and rows, and without its triggers. */
 async function fillItems(client: pg.Client, rows: number) {
   await client.query(`insert into item (title) select 'An item with number ' || n from generate_series(1, ${rows}) n`);
   await client.query('create table plain_item (like item including all)');

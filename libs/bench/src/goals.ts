@@ -46,6 +46,7 @@ const throughput: [what: string, scenario: string, wanted: [against: string, rat
     [
       [names.express, 5],
       [names.statementPerRequest, 3.5],
+      [names.withoutRowCounts, 3.5],
       [names.pgbench, 1],
     ],
   ],
@@ -63,6 +64,7 @@ export const goals: Goal[] = [
   ...[
     { against: names.express, wanted: 1.5 },
     { against: names.statementPerRequest, wanted: 0.95 },
+    { against: names.withoutRowCounts, wanted: 0.95 },
   ].map((goal) => ({
     ...{ what: 'One connection, every route', scenarios: everyRoute, connections: 1 },
     ...{ metric: 'requests' as const, ...goal },

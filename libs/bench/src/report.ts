@@ -1,3 +1,4 @@
+import { names } from './contestants.ts';
 import { metrics, spreadOf, type Cell, type Sample } from './statistics.ts';
 import type { Outcome } from './goals.ts';
 import { READY_CONNECTIONS, type Plan } from './plan.ts';
@@ -120,7 +121,7 @@ Written by \`npm run bench\` on ${surroundings.date}; to be repeated there or el
 - ${plan.rows.items.toLocaleString('en')} items and ${plan.rows.tutorials.toLocaleString('en')} tutorials. Ids, deep pages and search texts are drawn anew for each request.
 - Before its first round of a scenario everybody is asked the same over ${READY_CONNECTIONS} connections for ${plan.readySeconds} s, so that it is compiled when it is measured.
 - Each figure is the median of ${plan.rounds} rounds of ${plan.seconds} s. In each round everybody has a turn, and who begins changes. A ratio is taken within a round.
-- The service is what \`nx build\` makes, in production mode with its default settings; its log goes to \`/dev/null\`. The others are in [src/contestants](src/contestants), with 10 connections to PostgreSQL each, as the service has, and no log. All run with the \`NODE_OPTIONS\` and \`MALLOC_ARENA_MAX\` of the images. They find a deep page by reading all rows before it; with 512 connections that takes longer than a measurement.
+- The service is what \`nx build\` makes, in production mode with its default settings; its log goes to \`/dev/null\`. The others are in [src/contestants](src/contestants), with 10 connections to PostgreSQL each, as the service has, and no log. All run with the \`NODE_OPTIONS\` and \`MALLOC_ARENA_MAX\` of the images. “${names.statementPerRequest}” reads and writes the service's own table, whose triggers count rows, so that the ratio to it says what sharing statements brings; all others, and pgbench, have a table with the same rows and without triggers, as they would have. They find a deep page by reading all rows before it; with 512 connections that takes longer than a measurement.
 
 ## What is to be reached
 

@@ -5,20 +5,24 @@ import pg from 'pg';
 import { containing } from './containing.ts';
 import { Id, Item, Items, Message, Tutorials } from './schemas.ts';
 
+interface ItemTable {
+  id: Generated<number>;
+  title: string;
+  status: Generated<string>;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
 interface Tables {
-  plain_item: {
-    id: Generated<number>;
-    title: string;
-    status: Generated<string>;
-    created_at: Generated<Date>;
-    updated_at: Generated<Date>;
-  };
+  item: ItemTable;
+  plain_item: ItemTable;
   plain_tutorial: { id: Generated<number>; title: string; description: string; published: boolean };
 }
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL!, max: 10 });
 const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+const items = process.env.ITEM_TABLE as 'item' | 'plain_item';
 const app = Fastify();
 
 const title = { type: 'string', maxLength: 150, pattern: String.raw`\S` } as const;
@@ -35,7 +39,7 @@ app.get<{ Querystring: { page: number; limit: number } }>(
   { schema: { querystring: page, response: { 200: Items } } },
   ({ query: { page, limit } }) =>
     db
-      .selectFrom('plain_item')
+      .selectFrom(items)
       .selectAll()
       .orderBy('id')
       .offset((page - 1) * limit)
@@ -47,7 +51,7 @@ app.get<{ Params: { id: number } }>(
   '/v1/items/:id',
   { schema: { params: Id, response: { 200: Item, 404: Message } } },
   async ({ params }, reply) => {
-    const item = await db.selectFrom('plain_item').selectAll().where('id', '=', params.id).executeTakeFirst();
+    const item = await db.selectFrom(items).selectAll().where('id', '=', params.id).executeTakeFirst();
     return item ?? reply.code(404).send({ message: 'Item not found' });
   },
 );
@@ -56,11 +60,7 @@ app.post<{ Body: { title: string } }>(
   '/v1/items',
   { schema: { body: { type: 'object', required: ['title'], properties: { title } }, response: { 201: Id } } },
   async ({ body }, reply) => {
-    const created = await db
-      .insertInto('plain_item')
-      .values({ title: body.title })
-      .returning('id')
-      .executeTakeFirstOrThrow();
+    const created = await db.insertInto(items).values({ title: body.title }).returning('id').executeTakeFirstOrThrow();
     return reply.code(201).send(created);
   },
 );
@@ -81,7 +81,7 @@ app.put<{ Params: { id: number }; Body: { title?: string; status?: string } }>(
   },
   async ({ params, body }, reply) => {
     const { numUpdatedRows } = await db
-      .updateTable('plain_item')
+      .updateTable(items)
       .set({ ...body, updated_at: sql`now()` })
       .where('id', '=', params.id)
       .executeTakeFirst();
