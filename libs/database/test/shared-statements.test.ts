@@ -161,6 +161,19 @@ describe('Requests of one turn', () => {
     ]);
   });
 
+  test('of two processes that change other columns of the same rows at once all leave what they changed', async () => {
+    const other = updatingById(observer, 'note', ['title', 'rank'], { absent: 'kept' });
+    const ids = await Promise.all(Array.from({ length: 12 }, (_, n) => create(`${n}`)));
+    for (let round = 2; round < 52; round += 1) {
+      const titles = ids.map((id) => notes.update(id, { title: `${id} in ${round}` }));
+      const ranks = ids.toReversed().map((id) => other(id, { rank: round }));
+      expect(new Set(await Promise.all([...titles, ...ranks]))).toEqual(new Set([true]));
+      expect(await allNotes()).toEqual(
+        ids.sort((a, b) => a - b).map((id) => ({ id, title: `${id} in ${round}`, rank: round })),
+      );
+    }
+  });
+
   test('do not wait for a row that somebody else has locked, unless they change it', async () => {
     const ids = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(create));
     const [locked, ...free] = ids;
