@@ -320,6 +320,17 @@ describe.each(encodings)('PUT /programming-languages/:id, %s', (_, encoded) => {
     expect(await list()).toEqual(before);
   });
 
+  test('keeps nobody else waiting while the name is about to be taken', async () => {
+    const [first, second] = [await create(), await create(rust)];
+    let waiting: Promise<unknown> | undefined;
+    await service.db.transaction().execute(async (transaction) => {
+      await transaction.insertInto('programming_language').values({ name: 'Ada', released_year: 1980 }).execute();
+      waiting = put(first.id, { ...python, name: 'Ada' });
+      expect((await put(second.id, rust)).status).toBe(200);
+    });
+    expect(await waiting).toMatchObject({ status: 409 });
+  });
+
   test('changes no other record', async () => {
     const { id } = await create();
     const other = await create(rust);

@@ -153,7 +153,7 @@ export function compiled<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<R
  */
 export function prepared<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<Row>) {
   const names = opened.get(db)?.names;
-  names?.set(query.sql, `prepared_${names.size}`);
+  if (!names?.has(query.sql)) names?.set(query.sql, `prepared_${names.size}`);
   return compiled(db, query);
 }
 

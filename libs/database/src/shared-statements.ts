@@ -25,7 +25,7 @@ export function byId<Tables, Table extends keyof Tables & string, Column extends
 
 /**
  * Deletes rows by their ids.
- * @returns a loader whose `load(id)` answers whether there was such a row; of several at once, the first is told so
+ * @returns a loader whose `load(id)` answers whether there was such a row; of several at once, one is told so
  */
 export function deletingById<Tables>(db: Kysely<Tables>, table: keyof Tables & string) {
   const rows = sql.table(table);
@@ -35,12 +35,13 @@ export function deletingById<Tables>(db: Kysely<Tables>, table: keyof Tables & s
     changingFree(
       table,
       sql`select unnest(${opaque('bigint[]')}) as id`,
-      sql`delete from ${rows} as old using free where old.id = free.id returning old.id`,
+      sql`delete from ${rows} where id = any(array(select id from free)) returning id`,
     ).compile(db),
   );
   const { load } = changing<WithId>(
     ({ id }) => deleteOne(id),
     (asked) => deleteMany(arrayOf(asked.map(({ id }) => id))),
+    false,
   );
   return { load: (id: number) => load({ id }) };
 }
@@ -49,13 +50,15 @@ export function deletingById<Tables>(db: Kysely<Tables>, table: keyof Tables & s
  * Changes `columns` of rows.
  * @param absent what becomes of a column that a call does not name: it is `kept`, or becomes `null`
  * @param touch a column that is set to the current time
+ * @param shared `false` where one of the columns is unique: who wants a value that somebody else is about to take has to
+ *   wait for that, and so would everybody with whom the statement is shared
  * @returns a function that answers whether there was such a row. What PostgreSQL refuses fails alone.
  */
 export function updatingById<Tables, Table extends keyof Tables & string, Column extends keyof Tables[Table] & string>(
   db: Kysely<Tables>,
   table: Table,
   columns: readonly Column[],
-  { absent, touch }: { absent: 'kept' | 'null'; touch?: keyof Tables[Table] & string },
+  { absent, touch, shared = true }: UpdateOptions<keyof Tables[Table] & string>,
 ) {
   type Row = { [Name in Column]?: UpdateType<Tables[Table][Name]> };
   const rows = sql.table(table);
@@ -76,15 +79,22 @@ export function updatingById<Tables, Table extends keyof Tables & string, Column
     changingFree(
       table,
       sql`select id, ${list(columns)} from json_populate_recordset(null::${rows}, ${''})`,
-      sql`update ${rows} as old set ${assigned((column) => sql`given.${sql.ref(column)}`)}
-        from given join free using (id) where old.id = given.id returning old.id`,
+      sql`update ${rows} as old set ${assigned((column) => sql`given.${sql.ref(column)}`)} from given
+        where old.id = given.id and old.id = any(array(select id from free)) returning old.id`,
     ).compile(db),
   );
-  const { load } = changing<Row & WithId>(
+  const { load, loadAlone } = changing<Row & WithId>(
     (row) => updateOne(...columns.map((column) => row[column] ?? null), row.id),
     (asked) => updateMany(JSON.stringify(asked)),
+    ALONE,
   );
-  return (id: number, row: Row) => load({ ...row, id });
+  return (id: number, row: Row) => (shared ? load : loadAlone)({ ...row, id });
+}
+
+interface UpdateOptions<Column> {
+  absent: 'kept' | 'null';
+  touch?: Column;
+  shared?: boolean;
 }
 
 /**
@@ -102,10 +112,12 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
     sql<WithId>`insert into ${sql.table(table)} (${list(columns)})
       values (${sql.join(columns.map(() => null))}) returning id`.compile(db),
   );
+  // In an order that all have in common: of two that insert the same unique values the other way round, each would wait for
+  // the other.
   const insertMany = prepared(
     db,
     sql<Row & WithId>`insert into ${sql.table(table)} (${list(columns)})
-      select ${list(columns)} from json_populate_recordset(null::${sql.table(table)}, ${''})
+      select ${list(columns)} from json_populate_recordset(null::${sql.table(table)}, ${''}) order by ${list(columns)}
       returning id, ${list(columns)}`.compile(db),
   );
   const contentOf = (row: Row) => JSON.stringify(columns.map((column) => row[column as keyof Row]));
@@ -135,42 +147,47 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
 const isLarge = (row: object) => Object.values(row).some((value) => typeof value === 'string' && value.length > 4_096);
 
 /**
- * Changes of one turn share a statement, which waits for nobody: where somebody else has locked a row, and where a row
- * is changed more than once, each has a statement of its own.
- * @returns a loader whose `load` answers whether there was a row with the id
+ * Changes of one turn share a statement, which waits for no other: rows that somebody else has locked are left to
+ * statements of their own, so that nobody but who asked for them waits.
+ * @param repeated what becomes of a further change of the same row in the same turn
+ * @returns `load`, and `loadAlone` for one that is not to be shared, answer whether there was a row with the id
  */
 function changing<Change extends WithId>(
   changeOne: (change: Change) => Promise<WithId[]>,
   changeMany: (changes: Change[]) => Promise<Found[]>,
+  repeated: false | typeof ALONE,
 ) {
-  const changeAlone = async (change: Change) => (await changeOne(change)).length > 0;
+  const loadAlone = async (change: Change) => (await changeOne(change)).length > 0;
   const shared = sharing<Change, boolean>(async (changes) => {
-    if (changes.length === 1) return [await changeAlone(changes[0]!)];
+    if (changes.length === 1) return [await loadAlone(changes[0]!)];
+    // Of several with the same id, a map keeps the last.
     const firsts = new Map(changes.toReversed().map((change) => [change.id, change]));
-    const found = new Map((await changeMany([...firsts.values()])).map(({ id, was_free }) => [id, was_free]));
+    const found = new Map((await changeMany([...firsts.values()])).map((row) => [row.id, row]));
     return changes.map((change) => {
-      const wasFree = found.get(change.id);
-      return firsts.get(change.id) !== change || wasFree === false ? ALONE : wasFree === true;
+      const row = found.get(change.id);
+      if (row && !row.was_free) return ALONE;
+      return firsts.get(change.id) === change ? row !== undefined : repeated;
     });
   }, MAX_WRITES);
-  return { load: (change: Change) => (isLarge(change) ? changeAlone(change) : shared.load(change)) };
+  return { load: (change: Change) => (isLarge(change) ? loadAlone(change) : shared.load(change)), loadAlone };
 }
 
-/** A row that a shared statement has found, and changed if nobody else had locked it. */
+/** A row that a shared statement has seen, and changed unless somebody else had locked or deleted it. */
 type Found = WithId & { was_free: boolean };
 
 /**
- * A statement that changes those rows that nobody else has locked.
- * @param given a query for the ids, and for whatever else `change` needs
- * @param change a statement that changes the rows of `free` and returns their ids
+ * A statement that changes those rows that nobody else has locked. That ids are looked up by arrays has PostgreSQL use the
+ * primary key whatever it thinks of the size of the table: it would join all of a small one, and go on so when it has grown.
+ * @param given a query for the `id`s, and for whatever else `change` needs of `given`
+ * @param change a statement that changes the rows whose ids are in `free`, and returns these
  */
 const changingFree = (table: string, given: RawBuilder<unknown>, change: RawBuilder<unknown>) => sql<Found>`
   with given as materialized (${given}),
-  free as (select id from ${sql.table(table)} where id in (select id from given) for update skip locked),
+  free as (select id from ${sql.table(table)} where id = any(array(select id from given)) for update skip locked),
   changed as (${change})
   select id, true as was_free from changed
   union all
-  select id, false from ${sql.table(table)} where id in (select id from given where id not in (select id from changed))`;
+  select id, false from ${sql.table(table)} where id = any(array(select id from given except select id from changed))`;
 
 export const list = (columns: readonly string[]) => sql.join(columns.map((column) => sql.ref(column)));
 

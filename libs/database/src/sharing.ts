@@ -1,5 +1,4 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { overloaded } from '@rest-services/errors';
+import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/promises';
 import DataLoader from 'dataloader';
 
 // Requests that arrive in the same turn of the event loop share one statement, which costs little more than a statement
@@ -14,16 +13,15 @@ const MAX_SHARING = 32;
 /** The same for writes: a commit, and the triggers that count rows, cost as much for many rows as for one. */
 export const MAX_WRITES = 64;
 
-/** Two statements after each other, and the waits for their connections, could take longer than a request may. */
-const SHARED_LIMIT_MS = 500;
+/** For a shared statement and one of its own together, with their waits for connections: as long as one by itself may take. */
+const LIMIT_MS = 2_500;
 
 /** Instead of what belongs to a key: it could not be shared, so that whoever asked for it gets a statement of its own. */
 export const ALONE = Symbol('to be run alone');
 
 /**
  * @param run answers what belongs to each key, in the order of the keys; for several, it may leave some `ALONE`
- * @returns a loader whose `load(key)` fails as `run` does. It throws an HttpError 503 where a key is left alone so late
- * that there is no time for that.
+ * @returns a loader whose `load(key)` fails as `run` does, or with the code ETIMEDOUT
  */
 export function sharing<Key, Result>(
   run: (keys: readonly Key[]) => Promise<(Result | typeof ALONE)[]>,
@@ -46,8 +44,8 @@ export function sharing<Key, Result>(
     const askedAt = performance.now();
     const result = await shared.load(key);
     if (result !== ALONE) return result as Result;
-    if (performance.now() - askedAt > SHARED_LIMIT_MS) throw overloaded();
-    return (await run([key]))[0] as Result;
+    const [own] = await within(LIMIT_MS - (performance.now() - askedAt), run([key]));
+    return own as Result;
   }
   return { load };
 }
@@ -58,6 +56,19 @@ export function sharing<Key, Result>(
  * such as a lost connection, that is not known.
  */
 const wasUndone = (error: unknown) => /^(22|23|40)...$/.test((error as { code?: string }).code ?? '');
+
+/** @throws Error with code ETIMEDOUT; `work` then goes on with nobody waiting for it */
+async function within<Result>(limitMs: number, work: Promise<Result>) {
+  const over = new AbortController();
+  const timeout = sleep(limitMs, undefined, { signal: over.signal }).then(() => {
+    throw Object.assign(new Error('No time is left for a statement of its own'), { code: 'ETIMEDOUT' });
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    over.abort();
+  }
+}
 
 /** Calls of the result in one turn with the same arguments get the same promise, of a single call of `run`. */
 export function oncePerTurn<Arguments extends unknown[], Result>(run: (...args: Arguments) => Promise<Result>) {
