@@ -44,7 +44,7 @@ export function sharing<Key, Result>(
     const askedAt = performance.now();
     const result = await shared.load(key);
     if (result !== ALONE) return result as Result;
-    const [own] = await within(LIMIT_MS - (performance.now() - askedAt), run([key]));
+    const [own] = await within(Math.max(1, askedAt + LIMIT_MS - performance.now()), run([key]));
     return own as Result;
   }
   return { load };
