@@ -22,11 +22,7 @@ export async function buildApp(db: Kysely<LanguagesDatabase>, settings: Settings
 
   const pages = pagesOf(db, 'programming_language', ['id', ...fields, 'created_at', 'updated_at']);
   const newLanguages = inserting(db, 'programming_language', fields);
-  const updateLanguage = updatingById(db, 'programming_language', fields, {
-    absent: 'null',
-    touch: 'updated_at',
-    shared: false,
-  });
+  const updateLanguage = updatingById(db, 'programming_language', fields, { absent: 'null', touch: 'updated_at' });
   const deletedLanguages = deletingById(db, 'programming_language');
 
   app.get('/', { schema: schemas.checkService }, () => ({ message: 'ok' }));

@@ -50,15 +50,13 @@ export function deletingById<Tables>(db: Kysely<Tables>, table: keyof Tables & s
  * Changes `columns` of rows.
  * @param absent what becomes of a column that a call does not name: it is `kept`, or becomes `null`
  * @param touch a column that is set to the current time
- * @param shared `false` where one of the columns is unique: who wants a value that somebody else is about to take has to
- *   wait for that, and so would everybody with whom the statement is shared
  * @returns a function that answers whether there was such a row. What PostgreSQL refuses fails alone.
  */
 export function updatingById<Tables, Table extends keyof Tables & string, Column extends keyof Tables[Table] & string>(
   db: Kysely<Tables>,
   table: Table,
   columns: readonly Column[],
-  { absent, touch, shared = true }: UpdateOptions<keyof Tables[Table] & string>,
+  { absent, touch }: UpdateOptions<keyof Tables[Table] & string>,
 ) {
   type Row = { [Name in Column]?: UpdateType<Tables[Table][Name]> };
   const rows = sql.table(table);
@@ -83,18 +81,17 @@ export function updatingById<Tables, Table extends keyof Tables & string, Column
         where old.id = given.id and old.id = any(array(select id from free)) returning old.id`,
     ).compile(db),
   );
-  const { load, loadAlone } = changing<Row & WithId>(
+  const { load } = changing<Row & WithId>(
     (row) => updateOne(...columns.map((column) => row[column] ?? null), row.id),
     (asked) => updateMany(JSON.stringify(asked)),
     ALONE,
   );
-  return (id: number, row: Row) => (shared ? load : loadAlone)({ ...row, id });
+  return (id: number, row: Row) => load({ ...row, id });
 }
 
 interface UpdateOptions<Column> {
   absent: 'kept' | 'null';
   touch?: Column;
-  shared?: boolean;
 }
 
 /**
@@ -116,8 +113,11 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
   // the other.
   const insertMany = prepared(
     db,
-    sql<Row & WithId>`insert into ${sql.table(table)} (${list(columns)})
-      select ${list(columns)} from json_populate_recordset(null::${sql.table(table)}, ${''}) order by ${list(columns)}
+    sql<Row & WithId>`
+      with ${impatient}
+      insert into ${sql.table(table)} (${list(columns)})
+      select ${list(columns)} from json_populate_recordset(null::${sql.table(table)}, ${''}), impatient
+      order by ${list(columns)}
       returning id, ${list(columns)}`.compile(db),
   );
   const contentOf = (row: Row) => JSON.stringify(columns.map((column) => row[column as keyof Row]));
@@ -150,7 +150,7 @@ const isLarge = (row: object) => Object.values(row).some((value) => typeof value
  * Changes of one turn share a statement, which waits for no other: rows that somebody else has locked are left to
  * statements of their own, so that nobody but who asked for them waits.
  * @param repeated what becomes of a further change of the same row in the same turn
- * @returns `load`, and `loadAlone` for one that is not to be shared, answer whether there was a row with the id
+ * @returns a loader whose `load` answers whether there was a row with the id
  */
 function changing<Change extends WithId>(
   changeOne: (change: Change) => Promise<WithId[]>,
@@ -169,7 +169,7 @@ function changing<Change extends WithId>(
       return firsts.get(change.id) === change ? row !== undefined : repeated;
     });
   }, MAX_WRITES);
-  return { load: (change: Change) => (isLarge(change) ? loadAlone(change) : shared.load(change)), loadAlone };
+  return { load: (change: Change) => (isLarge(change) ? loadAlone(change) : shared.load(change)) };
 }
 
 /** A row that a shared statement has seen, and changed unless somebody else had locked or deleted it. */
@@ -182,12 +182,22 @@ type Found = WithId & { was_free: boolean };
  * @param change a statement that changes the rows whose ids are in `free`, and returns these
  */
 const changingFree = (table: string, given: RawBuilder<unknown>, change: RawBuilder<unknown>) => sql<Found>`
-  with given as materialized (${given}),
-  free as (select id from ${sql.table(table)} where id = any(array(select id from given)) for update skip locked),
+  with ${impatient},
+  given as materialized (${given}),
+  free as (
+    select id from ${sql.table(table)} where id = any(array(select id from given, impatient)) for update skip locked
+  ),
   changed as (${change})
   select id, true as was_free from changed
   union all
   select id, false from ${sql.table(table)} where id = any(array(select id from given except select id from changed))`;
+
+/**
+ * Part of a `with` clause; who selects from `impatient` will wait for a lock no longer than this, and fail with 55P03. A
+ * unique value that somebody else is about to take concerns one row: the others of the statement should not wait for it
+ * as long as they may.
+ */
+const impatient = sql`impatient as materialized (select set_config('lock_timeout', '500ms', true))`;
 
 export const list = (columns: readonly string[]) => sql.join(columns.map((column) => sql.ref(column)));
 

@@ -51,11 +51,11 @@ export function sharing<Key, Result>(
 }
 
 /**
- * Whether PostgreSQL has refused a statement for what one row says (SQLSTATE classes 22 and 23), or has chosen it to
- * resolve a deadlock (40). Nothing of it was done then, so that each row can be tried alone. After any other failure,
- * such as a lost connection, that is not known.
+ * Whether PostgreSQL has refused a statement for what one row says (SQLSTATE classes 22 and 23), has chosen it to
+ * resolve a deadlock (40), or has waited for a lock as long as several may (55P03). Nothing of it was done then, so that
+ * each row can be tried alone. After any other failure, such as a lost connection, that is not known.
  */
-const wasUndone = (error: unknown) => /^(22|23|40)...$/.test((error as { code?: string }).code ?? '');
+const wasUndone = (error: unknown) => /^((22|23|40)...|55P03)$/.test((error as { code?: string }).code ?? '');
 
 /** @throws Error with code ETIMEDOUT; `work` then goes on with nobody waiting for it */
 async function within<Result>(limitMs: number, work: Promise<Result>) {
