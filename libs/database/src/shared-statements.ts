@@ -139,7 +139,7 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
   }
   const shared = sharing(insertAll, MAX_WRITES);
   return {
-    load: async (row: Row): Promise<number> => (isLarge(row) ? (await insertAll([row]))[0]! : shared.load(row)),
+    load: (row: Row) => (isLarge(row) ? insertAll([row]).then(([id]) => id!) : shared.load(row)),
   };
 }
 

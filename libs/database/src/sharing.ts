@@ -27,27 +27,26 @@ export function sharing<Key, Result>(
   run: (keys: readonly Key[]) => Promise<(Result | typeof ALONE)[]>,
   maxBatchSize = MAX_SHARING,
 ) {
-  async function runShared(keys: readonly Key[]): Promise<(Result | typeof ALONE)[]> {
+  async function runShared(keys: readonly Key[]) {
+    const endsAt = performance.now() + LIMIT_MS;
+    const alone = async (key: Key) => {
+      const [own] = await within(Math.max(1, endsAt - performance.now()), run([key]));
+      return own as Result;
+    };
     try {
-      return await run(keys);
+      const results = await run(keys);
+      return results.map((result, index) => (result === ALONE ? alone(keys[index]!) : result));
     } catch (error) {
       if (keys.length === 1 || !wasUndone(error)) throw error;
-      return keys.map(() => ALONE);
+      return keys.map(alone);
     }
   }
-  const shared = new DataLoader<Key, Result | typeof ALONE>(runShared, {
+  const loader = new DataLoader(runShared, {
     cache: false,
     maxBatchSize,
     batchScheduleFn: (dispatch) => setImmediate(dispatch),
   });
-  async function load(key: Key) {
-    const askedAt = performance.now();
-    const result = await shared.load(key);
-    if (result !== ALONE) return result as Result;
-    const [own] = await within(Math.max(1, askedAt + LIMIT_MS - performance.now()), run([key]));
-    return own as Result;
-  }
-  return { load };
+  return { load: (key: Key) => loader.load(key) as Promise<Result> };
 }
 
 /**

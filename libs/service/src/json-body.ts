@@ -8,12 +8,6 @@ import type { FastifyInstance } from 'fastify';
  * some HTTP clients send one with every DELETE.
  */
 export function acceptJson(app: FastifyInstance) {
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { headers } = request.raw;
-    if (!headers['transfer-encoding'] && !Number(headers['content-length'] ?? 0)) delete headers['content-type'];
-    done();
-  });
-
   // Prototype keys are properties like any other unknown one: ignored.
   const parseJson = app.getDefaultJsonParser('remove', 'remove');
   app.removeAllContentTypeParsers();
@@ -28,6 +22,9 @@ export function acceptJson(app: FastifyInstance) {
     body.length === 0 ? done(null, undefined) : done(new HttpError(415, 'Unsupported Media Type')),
   );
   app.addHook('preParsing', (request, _reply, _payload, done) => {
+    const { headers } = request.raw;
+    const isEmpty = !headers['transfer-encoding'] && !Number(headers['content-length'] ?? 0);
+    if (isEmpty && headers['content-type'] !== undefined) delete headers['content-type'];
     done(request.is404 ? new HttpError(404, 'Not found') : null);
   });
 }
