@@ -113,6 +113,27 @@ test('A password that the database refuses ends the process with exit code 1 and
   expect(code).toBe(1);
 });
 
+test('A role that may not see which migrations there have been ends the process with exit code 1 and no retries; one that may needs no more rights to start', async () => {
+  expect((await startItems({ DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
+  const role = `reader_of_${new URL(database.url).pathname.slice(1)}`;
+  const db = openDatabase({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
+  await sql`create role ${sql.id(role)} login password 'secret'`.execute(db);
+  try {
+    const url = Object.assign(new URL(database.url), { username: role, password: 'secret' }).href;
+    const refused = startItems({ DATABASE_URL: url });
+    expect((await refused.ended).code).toBe(1);
+    expect(refused.log.map(({ msg }) => msg)).toEqual(['can not migrate the database']);
+
+    await sql`grant select on all tables in schema public to ${sql.id(role)}`.execute(db);
+    const ready = await fetch(`${await startItems({ DATABASE_URL: url }).listening()}/readyz`);
+    expect([ready.status, await ready.json()]).toEqual([200, { message: 'ready' }]);
+  } finally {
+    await sql`drop owned by ${sql.id(role)}`.execute(db);
+    await sql`drop role ${sql.id(role)}`.execute(db);
+    await db.destroy();
+  }
+});
+
 test('An older image that meets a newer schema starts and serves', async () => {
   expect((await startItems({ DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
   const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { migrate, openDatabase, type Migrations } from '@rest-services/database';
+import { migrate, openDatabase, pendingMigrations, type Migrations } from '@rest-services/database';
 import closeWithGrace from 'close-with-grace';
-import { sql, type Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Service } from './create-service.ts';
 import { addMetrics } from './metrics.ts';
 import { addProbes, type Lifecycle } from './probes.ts';
@@ -24,8 +24,8 @@ const HEALTH_LIMIT_MS = 2_000;
 /** Signals after which a process can't be trusted to run anything more. */
 const CRASHES = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV', 'SIGUSR2'] satisfies NodeJS.Signals[];
 
-/** SQLSTATEs with which a server refuses a role or its password: it will not do otherwise in a moment. */
-const REFUSED_LOGIN = ['28000', '28P01'];
+/** Classes of SQLSTATEs with which a server refuses a login, or what a role has no right to: it will not do otherwise in a moment. */
+const REFUSED = /^(28|42)/;
 
 /**
  * For V8, which would take the memory that it finds. The young generation can't be bounded from here: the image does that
@@ -80,10 +80,12 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
 
   const { app, lifecycle, onConnectionError } = await assembled;
   if (command === 'migrate' || settings.MIGRATE_ON_START) {
-    const url = settings.DATABASE_MIGRATION_URL ?? settings.DATABASE_URL;
+    const connection = { url: settings.DATABASE_MIGRATION_URL ?? settings.DATABASE_URL, onConnectionError };
+    const db = openDatabase({ ...connection, poolMax: 1 });
     try {
-      await databaseUp({ url, onConnectionError }, app);
-      await migrate({ url, onConnectionError }, migrations);
+      const pending = await whenUp(() => pendingMigrations(db, migrations), app);
+      if (pending.length > 0) await migrate(connection, migrations);
+      await db.destroy();
     } catch (error) {
       app.log.fatal({ err: error }, 'can not migrate the database');
       process.exit(1);
@@ -139,23 +141,17 @@ export async function assembleService<Tables>(
   }
 }
 
-/** @throws the last error when the database has not come up within a minute, or refuses the login */
-async function databaseUp(options: { url: string; onConnectionError: (error: Error) => void }, app: Service) {
-  const db = openDatabase({ ...options, poolMax: 1 });
+/** @throws the last error when the database has not come up within a minute, or refuses what is asked of it */
+async function whenUp<Result>(ask: () => Promise<Result>, app: Service) {
   const deadline = Date.now() + DATABASE_START_LIMIT_MS;
-  try {
-    for (;;) {
-      try {
-        await sql`select 1`.execute(db);
-        return;
-      } catch (error) {
-        if (Date.now() > deadline || REFUSED_LOGIN.includes((error as { code: string }).code)) throw error;
-        app.log.warn({ err: error }, 'database is not up yet');
-        await sleep(DATABASE_RETRY_MS);
-      }
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (Date.now() > deadline || REFUSED.test((error as { code: string }).code)) throw error;
+      app.log.warn({ err: error }, 'database is not up yet');
+      await sleep(DATABASE_RETRY_MS);
     }
-  } finally {
-    await db.destroy();
   }
 }
 
