@@ -53,8 +53,6 @@ export interface ServiceDefinition<Tables> {
  * alive. Ends the process with exit code 1 and one line when it can't start.
  */
 export async function runService<Tables>({ defaultPort, migrations, buildApp }: ServiceDefinition<Tables>) {
-  MEMORY_FLAGS.forEach(setFlagsFromString);
-
   const settings = orExit(() => loadSettings(process.env, defaultPort));
   const command = process.argv[2];
   if (command !== undefined && !['migrate', 'health'].includes(command)) {
@@ -96,6 +94,8 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
 
   try {
     await app.listen({ port: settings.PORT, host: settings.HOST });
+    // Not sooner: Node.js keeps its own modules compiled, which counts for nothing once a flag has been changed.
+    MEMORY_FLAGS.forEach(setFlagsFromString);
   } catch (error) {
     // The signal to stop may have come before that.
     if (!lifecycle.isDraining) exit(cannotListen(error as NodeJS.ErrnoException, settings));
