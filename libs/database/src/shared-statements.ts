@@ -147,8 +147,8 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
 const isLarge = (row: object) => Object.values(row).some((value) => typeof value === 'string' && value.length > 4_096);
 
 /**
- * Changes of one turn share a statement, which waits for no other: rows that somebody else has locked are left to
- * statements of their own, so that nobody but who asked for them waits.
+ * Changes of one turn share a statement, which waits for no locked row: those are left to statements of their own, so that
+ * nobody but who asked for them waits.
  * @param repeated what becomes of a further change of the same row in the same turn
  * @returns a loader whose `load` answers whether there was a row with the id
  */

@@ -90,6 +90,16 @@ export function testUnreadableBodies(refusing: Refusing) {
       }
     });
 
+    test.each(['text/plain', 'nonsense'])(
+      'that are missing are answered as such, though they are said to be %s',
+      async (type) => {
+        for (const [method, path] of writes()) {
+          const typed = await refused(method, path, undefined, { 'content-type': type });
+          expect([typed.status, typed.body]).toEqual([400, (await refused(method, path)).body]);
+        }
+      },
+    );
+
     test('without a content type are answered 415', async () => {
       for (const [method, path] of writes()) {
         const response = await fetch(service().url + path, { method, body: Buffer.from('{"a":"b"}') });
