@@ -58,7 +58,12 @@ export async function createService({ settings, title, description, ...words }: 
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PATH_PARAMETER },
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: IDLE_TIMEOUT_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 1_000 },
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: 1_000,
+      // Without a body there is no stream to be read and ended, which would take some microseconds of each request.
+      optimizeEmptyRequests: true,
+    },
     // What reaches a closing service on an open connection is still answered.
     return503OnClosing: false,
     frameworkErrors: answerFrameworkError,
