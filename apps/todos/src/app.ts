@@ -21,7 +21,7 @@ export async function buildApp(db: Kysely<TodosDatabase>, settings: Settings) {
   const newTodos = inserting(db, 'todo', ['description']);
   const updateTodo = updatingById(db, 'todo', ['description', 'isCompleted'], { absent: 'kept' });
 
-  app.get('/api/todos', { schema: schemas.listTodos }, (_request, reply) => sendRows(reply, allTodos()));
+  app.get('/api/todos', { schema: schemas.listTodos }, async (_request, reply) => sendRows(reply, await allTodos()));
 
   app.get('/api/todos/:id', { schema: schemas.readTodo }, async ({ params }) => {
     const id = parseInt(params.id, 10);

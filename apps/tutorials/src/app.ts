@@ -31,12 +31,12 @@ export async function buildApp(db: Kysely<TutorialsDatabase>, settings: Settings
   const updateTutorial = updatingById(db, 'tutorial', ['title', 'description', 'published'], { absent: 'kept' });
   const deletedTutorials = deletingById(db, 'tutorial');
 
-  app.get('/api/tutorials', { schema: schemas.listTutorials }, ({ query: { title } }, reply) =>
-    sendRows(reply, title ? withTitle(containing(title)) : allTutorials()),
+  app.get('/api/tutorials', { schema: schemas.listTutorials }, async ({ query: { title } }, reply) =>
+    sendRows(reply, await (title ? withTitle(containing(title)) : allTutorials())),
   );
 
-  app.get('/api/tutorials/published', { schema: schemas.listPublishedTutorials }, (_request, reply) =>
-    sendRows(reply, publishedTutorials()),
+  app.get('/api/tutorials/published', { schema: schemas.listPublishedTutorials }, async (_request, reply) =>
+    sendRows(reply, await publishedTutorials()),
   );
 
   app.post('/api/tutorials', { schema: schemas.createTutorial }, async ({ body }, reply) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
-import { chunksAfter, inChunks, openDatabase } from '../src/index.ts';
+import { chunksAfter, inChunks, openDatabase, type LongList } from '../src/index.ts';
 
 interface Tables {
   number: { id: number; even: boolean };
@@ -24,25 +24,21 @@ afterAll(async () => {
 const even = Array.from({ length: 2_500 }, (_, index) => 2 * (index + 1));
 const evenNumbers = () => db.selectFrom('number').select('id').where('even', '=', sql.lit(true));
 
-async function read(chunks: AsyncIterable<readonly { id: number }[]>) {
-  const ids: number[] = [];
-  const sizes: number[] = [];
-  for await (const rows of chunks) {
-    ids.push(...rows.map(({ id }) => id));
-    sizes.push(rows.length);
-  }
-  return { ids, sizes };
+async function read({ first, rest }: LongList<{ id: number }>) {
+  const chunks = [first];
+  for await (const rows of rest) chunks.push(rows);
+  return { ids: chunks.flat().map(({ id }) => id), sizes: chunks.map((rows) => rows.length) };
 }
 
 test('A list has all rows of the query, sorted by id, in chunks of at most 250', async () => {
-  const { ids, sizes } = await read(inChunks(db, evenNumbers())());
+  const { ids, sizes } = await read(await inChunks(db, evenNumbers())());
   expect(ids).toEqual(even);
   expect(sizes).toEqual(Array.from({ length: 10 }, () => 250));
 });
 
 test('A list of what a caller asks for is that caller’s, also when others ask for something else in the same turn', async () => {
   const above = inChunks(db, evenNumbers().where('id', '>', 0));
-  const lists = await Promise.all([4_990, 0, 4_990, 5_000].map((id) => read(above(id))));
+  const lists = await Promise.all([4_990, 0, 4_990, 5_000].map(async (id) => read(await above(id))));
   const last = [4_992, 4_994, 4_996, 4_998, 5_000];
   expect(lists.map(({ ids }) => ids)).toEqual([last, even, last, []]);
 });
