@@ -52,3 +52,11 @@ test.each([10, 250, 251, 1_000, 2_500, Infinity])(
     expect(Math.max(...sizes)).toBeLessThanOrEqual(250);
   },
 );
+
+test('A list that is complete with its first chunk asks the database for nothing more', async () => {
+  const url = 'postgres://127.0.0.1:1/nobody-listens';
+  const unreachable = openDatabase<Tables>({ url, poolMax: 1, onConnectionError: () => undefined });
+  const first = await evenNumbers().orderBy('id').limit(250).execute();
+  const { ids } = await read(chunksAfter(unreachable, evenNumbers())(first, 250));
+  expect(ids).toEqual(even.slice(0, 250));
+});

@@ -6,9 +6,9 @@ import type { FastifyReply } from 'fastify';
 const texts = new WeakMap<readonly unknown[], string>();
 
 /**
- * Answers a JSON array. Less than a whole chunk is an ordinary answer; more is streamed as fast as the reader takes them, so that
- * memory holds a chunk or two of an answer of any length. A failure after the first chunk cuts the connection, since
- * the status has been sent by then.
+ * Answers a JSON array. Less than a whole chunk of rows is an ordinary answer; more are streamed as fast as the reader
+ * takes them, so that memory holds a chunk or two of an answer of any length. A failure after the first chunk cuts the
+ * connection, since the status has been sent by then.
  */
 export function sendRows<Row>(reply: FastifyReply, { first, rest }: LongList<Row>) {
   const serialise = reply.getSerializationFunction('200') ?? JSON.stringify;
