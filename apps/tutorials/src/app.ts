@@ -16,16 +16,17 @@ export async function buildApp(db: Kysely<TutorialsDatabase>, settings: Settings
     constraints: {},
   });
   const columns = ['id', 'title', 'description', 'published'] as const;
-  const tutorials = byId(db, 'tutorial', columns);
+  const tutorials = byId(db, 'tutorial', columns, 'description');
   const everything = db.selectFrom('tutorial').select(columns);
-  const allTutorials = inChunks(db, everything);
-  const publishedTutorials = inChunks(db, everything.where('published', '=', sql.lit(true)));
+  const allTutorials = inChunks(db, everything, 'description');
+  const publishedTutorials = inChunks(db, everything.where('published', '=', sql.lit(true)), 'description');
   // The second condition always holds, which the planner does not expect. It guesses from a hundred titles how many
   // contain a text: if one of these happens to be what is searched for, it would expect so many that it would rather
   // walk through the whole table in the order of the ids.
   const withTitle = inChunks(
     db,
     everything.where('title', 'ilike', '').where(sql<SqlBool>`length(title) between 0 and 255`),
+    'description',
   );
   const newTutorials = inserting(db, 'tutorial', ['title', 'description', 'published']);
   const updateTutorial = updatingById(db, 'tutorial', ['title', 'description', 'published'], { absent: 'kept' });

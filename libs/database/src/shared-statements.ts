@@ -7,21 +7,38 @@ export type WithId = { id: number };
 
 /**
  * Reads rows by their ids.
+ * @param longText a column whose texts may be of any length, and are never null: long ones do not share a statement
  * @returns a loader whose `load(id)` answers the row, or `undefined` when no row has the id
  */
 export function byId<Tables, Table extends keyof Tables & string, Column extends keyof Tables[Table] & string>(
   db: Kysely<Tables>,
   table: Table,
   columns: readonly Column[],
+  longText?: Column,
 ) {
   type Row = { [Name in Column]: SelectType<Tables[Table][Name]> } & WithId;
-  const read = prepared(db, sql<Row>`select ${list(columns)} from ${sql.table(table)} where ${idIsOneOf}`.compile(db));
+  const reading = (selected: RawBuilder<unknown>) =>
+    prepared(db, sql<Row>`select ${selected} from ${sql.table(table)} where ${idIsOneOf}`.compile(db));
+  const readWhole = reading(list(columns));
+  const readShort = longText === undefined ? readWhole : reading(sql.join(columns.map(unlessLong)));
   return sharing(async (ids: readonly number[]) => {
-    const rows = await read(arrayOf(ids));
+    const rows = await (ids.length === 1 ? readWhole : readShort)(arrayOf(ids));
     const found = new Map(rows.map((row) => [row.id, row]));
-    return ids.map((id) => found.get(id));
+    return ids.map((id) => {
+      const row = found.get(id);
+      return row && longText !== undefined && row[longText] === null ? ALONE : row;
+    });
   });
+
+  function unlessLong(column: Column) {
+    const value = sql.ref(column);
+    if (column !== longText) return value;
+    return sql`case when octet_length(${value}) <= ${sql.lit(LONG_TEXT_BYTES)} then ${value} end as ${value}`;
+  }
 }
+
+/** Texts up to this length are read for many requests at once; longer ones would together be too much for the memory. */
+const LONG_TEXT_BYTES = 16 * 1_024;
 
 /**
  * Deletes rows by their ids.

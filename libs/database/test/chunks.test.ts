@@ -5,6 +5,7 @@ import { chunksAfter, inChunks, openDatabase, type LongList } from '../src/index
 
 interface Tables {
   number: { id: number; even: boolean };
+  page: { id: number; text: string };
 }
 
 let database: TestDatabase;
@@ -24,16 +25,29 @@ afterAll(async () => {
 const even = Array.from({ length: 2_500 }, (_, index) => 2 * (index + 1));
 const evenNumbers = () => db.selectFrom('number').select('id').where('even', '=', sql.lit(true));
 
-async function read({ first, rest }: LongList<{ id: number }>) {
-  const chunks = [first];
-  for await (const rows of rest) chunks.push(rows);
+async function read(list: LongList<{ id: number }>) {
+  const chunks = [list.rows];
+  for (let more = await list.next?.(); more; more = await more.next?.()) chunks.push(more.rows);
   return { ids: chunks.flat().map(({ id }) => id), sizes: chunks.map((rows) => rows.length) };
 }
 
 test('A list has all rows of the query, sorted by id, in chunks of at most 250', async () => {
   const { ids, sizes } = await read(await inChunks(db, evenNumbers())());
   expect(ids).toEqual(even);
-  expect(sizes).toEqual(Array.from({ length: 10 }, () => 250));
+  // That there are no more shows only when they are asked for.
+  expect(sizes).toEqual([...Array.from({ length: 10 }, () => 250), 0]);
+});
+
+test('Of rows with long texts, a chunk ends with the one that reaches 128 KiB', async () => {
+  const lengths = [100_000, 100_000, 1_000_000, 500_000, ...Array.from({ length: 251 }, () => 1), 200_000, 1];
+  await sql`create table page as
+    select id, repeat('é', length / 2) as text from unnest(${lengths}::integer[]) with ordinality as given (length, id)`.execute(
+    db,
+  );
+  const list = inChunks(db, db.selectFrom('page').select(['id', 'text']), 'text');
+  const { ids, sizes } = await read(await list());
+  expect(ids).toEqual(lengths.map((_, index) => index + 1));
+  expect(sizes).toEqual([2, 1, 1, 250, 2, 1]);
 });
 
 test('A list of what a caller asks for is that caller’s, also when others ask for something else in the same turn', async () => {

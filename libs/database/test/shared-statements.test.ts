@@ -15,6 +15,7 @@ interface Tables {
   note: Note;
   fresh: Pick<Note, 'id' | 'title'>;
   counted: Pick<Note, 'id' | 'title'>;
+  page: { id: number; text: string };
 }
 
 let database: TestDatabase;
@@ -98,6 +99,24 @@ describe('Requests of one turn', () => {
       { id: second, title: 'b', rank: null },
     ];
     expect(read).toEqual([b, undefined, a, b, undefined]);
+  });
+
+  test('do not share one for texts of more than 16 KiB, which together would be too much for the memory', async () => {
+    const lengths = [1, 16_384, 16_385, 1_000_000, 0];
+    await sql`create table page as
+      select id, repeat('x', length) as text from unnest(${lengths}::integer[]) with ordinality as given (length, id)`.execute(
+      db,
+    );
+    const pages = byId(db, 'page', ['id', 'text'], 'text');
+    const readAll = (ids: number[]) => Promise.all(ids.map((id) => pages.load(id)));
+    expect((await readAll([5, 4, 3, 2, 1, 6])).map((page) => page?.text.length)).toEqual([
+      ...lengths.toReversed(),
+      undefined,
+    ]);
+    const overhead = await statementsDuring(() => Promise.resolve());
+    const statements = async (ids: number[]) => (await statementsDuring(() => readAll(ids))) - overhead;
+    expect(await statements(Array.from({ length: 30 }, () => 2))).toBeLessThan(15);
+    expect(await statements(Array.from({ length: 30 }, () => 3))).toBeGreaterThanOrEqual(30);
   });
 
   test('fail alone where PostgreSQL refuses what only they sent', async () => {

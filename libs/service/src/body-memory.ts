@@ -2,21 +2,53 @@ import { Transform } from 'node:stream';
 import { overloaded } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
 
-/** Bodies that announce no more than this are not counted; a body of any contract is smaller by far. */
+/** Bodies of no more than this are not counted; nearly all are smaller by far. */
 const SMALL_BYTES = 4 * 1_024;
 
-/** What bodies that are still arriving, or whose requests are not answered yet, may hold in memory together. */
+/** What bodies may hold in memory together. */
 const MAX_BYTES = 64 * 1_024 ** 2;
 
 /** What Node keeps beside the bytes of each piece, of which a body may have as many as bytes. */
 const PIECE_BYTES = 256;
 
 /**
- * Bounds the memory that slow bodies take. Each may be 1 MiB and has 10 s to arrive: a few hundred at a time would be
- * the end of a small container. Beyond the bound they are answered 503.
+ * What the bodies hold that are still arriving, whose requests are not answered yet, or whose answers are not read yet.
+ * Each may be 1 MiB or more, and those who send or read them slowly keep them for long: a few hundred at a time would be
+ * the end of a small container.
  */
+export class BodyMemory {
+  #bytes = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  get isFull() {
+    return this.#bytes > MAX_BYTES;
+  }
+
+  hold(bytes: number) {
+    this.#bytes += bytes;
+  }
+
+  release(bytes: number) {
+    this.#bytes -= bytes;
+    if (!this.isFull) this.#waiting.shift()?.();
+  }
+
+  /** Waits while it is full. Whoever has waited calls `release` in the end, which lets the next go on. */
+  async room() {
+    if (this.isFull) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    bodyMemory: BodyMemory;
+  }
+}
+
+/** Answers 503 to large requests, and to those with large answers, while there is no memory for them. */
 export function boundBodyMemory(app: FastifyInstance) {
-  let held = 0;
+  const memory = new BodyMemory();
+  app.decorate('bodyMemory', memory);
 
   app.addHook('preParsing', (request, reply, payload, done) => {
     const { 'content-length': announced = 0, 'transfer-encoding': encoding } = request.headers;
@@ -28,12 +60,29 @@ export function boundBodyMemory(app: FastifyInstance) {
     const counted = new Transform({
       transform(piece: Buffer, _encoding, next) {
         bytes += piece.length + PIECE_BYTES;
-        held += piece.length + PIECE_BYTES;
-        next(held > MAX_BYTES ? overloaded() : null, piece);
+        memory.hold(piece.length + PIECE_BYTES);
+        next(memory.isFull ? overloaded() : null, piece);
       },
     });
-    reply.raw.once('close', () => (held -= bytes));
+    reply.raw.once('close', () => memory.release(bytes));
     payload.on('error', (error) => counted.destroy(error));
     done(null, payload.pipe(counted));
+  });
+
+  // What has been written must not be answered as if it had not; its answer is no larger than its request, which counts.
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (request.method !== 'GET' || typeof payload !== 'string' || payload.length <= SMALL_BYTES) {
+      done(null, payload);
+      return;
+    }
+    if (memory.isFull) {
+      done(overloaded());
+      return;
+    }
+    // Of a string, Node would keep two copies until it has been sent.
+    const bytes = Buffer.from(payload);
+    memory.hold(bytes.length);
+    reply.raw.once('close', () => memory.release(bytes.length));
+    done(null, bytes);
   });
 }

@@ -1,30 +1,62 @@
 import { Readable } from 'node:stream';
-import { CHUNK_ROWS, type LongList } from '@rest-services/database';
+import type { LongList } from '@rest-services/database';
+import { overloaded } from '@rest-services/errors';
 import type { FastifyReply } from 'fastify';
+import type { BodyMemory } from './body-memory.ts';
 
 /** Requests that share a statement share its rows, which are then turned into text once for all of them. */
 const texts = new WeakMap<readonly unknown[], string>();
 
+/** What is written at once: of what its reader does not take, the system keeps a copy. */
+const PIECE_BYTES = 64 * 1_024;
+
 /**
- * Answers a JSON array. Less than a whole chunk of rows is an ordinary answer; more are streamed as fast as the reader
- * takes them, so that memory holds a chunk or two of an answer of any length. A failure after the first chunk cuts the
- * connection, since the status has been sent by then.
+ * Answers a JSON array. A single chunk of rows is an ordinary answer; more are streamed as fast as the reader takes them,
+ * so that memory holds a chunk of an answer of any length. A failure after the first chunk cuts the connection, since the
+ * status has been sent by then.
  */
-export function sendRows<Row>(reply: FastifyReply, { first, rest }: LongList<Row>) {
+export function sendRows<Row>(reply: FastifyReply, list: LongList<Row>) {
   const serialise = reply.getSerializationFunction('200') ?? JSON.stringify;
   void reply.type('application/json; charset=utf-8');
-  if (first.length < CHUNK_ROWS) {
-    const text = texts.get(first) ?? serialise(first);
-    texts.set(first, text);
+  if (!list.next) {
+    const text = texts.get(list.rows) ?? serialise(list.rows);
+    texts.set(list.rows, text);
     return reply.send(text);
   }
+  if (reply.request.method === 'HEAD') return reply.send(Readable.from([]));
 
-  const elements = (chunk: readonly Row[]) => serialise(chunk).slice(1, -1);
-  async function* text() {
-    yield `[${elements(first)}`;
-    for await (const chunk of rest) yield `,${elements(chunk)}`;
+  const { bodyMemory } = reply.server;
+  if (bodyMemory.isFull) throw overloaded();
+  const encoded = (open: string, { rows, next }: LongList<Row>): Chunk => {
+    const elements = serialise(rows).slice(1, -1);
+    return {
+      bytes: Buffer.from(elements && open + elements),
+      next: next && (async () => encoded(',', await next())),
+    };
+  };
+  return reply.send(Readable.from(inPieces(encoded('[', list), bodyMemory)));
+}
+
+/** A chunk of a list as text. It does not keep the rows, which may be as large. */
+interface Chunk {
+  bytes: Buffer;
+  next: (() => Promise<Chunk>) | undefined;
+}
+
+async function* inPieces(chunk: Chunk | undefined, memory: BodyMemory) {
+  try {
+    for (; chunk; chunk = await chunk.next?.()) {
+      const { bytes } = chunk;
+      memory.hold(bytes.length);
+      try {
+        for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
+      } finally {
+        memory.release(bytes.length);
+      }
+      await memory.room();
+    }
     yield ']';
+  } finally {
+    memory.release(0);
   }
-  const body = reply.request.method === 'HEAD' ? [] : text();
-  return reply.send(Readable.from(body));
 }

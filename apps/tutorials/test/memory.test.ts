@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { openDatabase } from '@rest-services/database';
+import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { startProcess } from '@rest-services/service/testing';
+import { sql } from 'kysely';
+
+const main = join(import.meta.dirname, '../src/main.ts');
+const count = 150;
+const description = 'x'.repeat(1_000_000);
+
+let database: TestDatabase;
+let service: ReturnType<typeof startProcess>;
+let url: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  // Half of what the descriptions take together.
+  service = startProcess(main, { DATABASE_URL: database.url, NODE_OPTIONS: '--max-old-space-size=80' });
+  url = `${await service.listening()}/api/tutorials`;
+  const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  await sql`insert into tutorial (title, description, published)
+    select 'Long ' || n, ${description}, true from generate_series(1, ${sql.lit(count)}) n`.execute(db);
+  await db.destroy();
+});
+afterAll(async () => {
+  service.child.kill('SIGTERM');
+  await service.ended;
+  await database.drop();
+});
+
+test.each(['', '/published', '?title=long'])(
+  'A list (%s) of 150 tutorials with a megabyte of description each is complete, and the memory does not hold it',
+  async (list) => {
+    const tutorials = (await (await fetch(url + list)).json()) as { id: number; description: string }[];
+    expect(tutorials.map(({ id }) => id)).toEqual(Array.from({ length: count }, (_, index) => index + 1));
+    expect(tutorials.every((tutorial) => tutorial.description === description)).toBe(true);
+    expect(service.child.exitCode).toBeNull();
+  },
+);
+
+test('Many who read one of them at once all get it', async () => {
+  const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => fetch(`${url}/${index + 1}`)));
+  for (const answer of answers) {
+    expect(answer.status).toBe(200);
+    expect(((await answer.json()) as { description: string }).description).toBe(description);
+  }
+});

@@ -1,0 +1,159 @@
+import { once } from 'node:events';
+import { get, request, type ClientRequest, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { LongList } from '@rest-services/database';
+import { Type } from 'typebox';
+import { createService, sendRows, type Settings } from '../src/index.ts';
+import { serve } from './testing.ts';
+
+const MiB = 1_024 ** 2;
+const overloaded = { message: 'The service is overloaded, try again in a moment' };
+
+let service: Awaited<ReturnType<typeof start>>;
+const start = () => serve({ migrations: {}, buildApp });
+let chunksRead: number;
+beforeEach(async () => {
+  service = await start();
+  chunksRead = 0;
+});
+afterEach(() => service.stop());
+
+async function buildApp(_db: unknown, settings: Settings) {
+  const app = await createService({ settings, title: 'Test', description: 'A.', failure: 'Failure', withCode: false });
+  const body = Type.Object({ text: Type.String() });
+  app.post('/texts', { schema: { body, response: { 200: Type.Integer() } } }, ({ body: { text } }) => text.length);
+  // More than the system takes from a service whose reader does not read.
+  const texts = ['x'.repeat(22 * MiB)];
+  app.get('/texts', { schema: { response: { 200: Type.Array(Type.String()) } } }, () => texts);
+  const list = Type.Array(Type.Array(Type.String()));
+  app.get('/list', { schema: { response: { 200: list } } }, async (_request, reply) => sendRows(reply, chunks(20)));
+  app.get('/failing', { schema: { response: { 200: list } } }, async (_request, reply) =>
+    sendRows(reply, { ...chunks(1), next: () => Promise.reject(new Error('The database fails')) }),
+  );
+  return app;
+}
+
+const chunks = (count: number): LongList<string[]> => {
+  chunksRead += 1;
+  return { rows: [['x'.repeat(8 * MiB)]], next: count === 1 ? undefined : () => Promise.resolve(chunks(count - 1)) };
+};
+
+/** Sends all of a body but its last byte. */
+function sendUnfinished(headers: Record<string, string>, piece: string, pieces: number) {
+  const post = request(`${service.url}/texts`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  for (let sent = 0; sent < pieces; sent += 1) post.write(piece);
+  return post;
+}
+
+const answered = async (post: ClientRequest) => ((await once(post, 'response')) as [IncomingMessage])[0];
+
+async function firstRefused(posts: ClientRequest[]) {
+  posts.forEach((post) => post.on('error', () => undefined));
+  const response = await Promise.race(posts.map(answered));
+  return [response.statusCode, response.headers['retry-after'], await json(response)];
+}
+
+describe('Bodies that are slow to arrive', () => {
+  test.each([
+    ['of a known length', { 'content-length': `${MiB}` }, 'x'.repeat(65_535), 15, 100],
+    ['chunked', {}, 'x'.repeat(65_535), 15, 100],
+    ['in pieces of a byte each', {}, 'x', 20_000, 20],
+  ])(
+    '%s hold no more than 64 MiB together: the rest gets 503 with Retry-After',
+    async (_, headers: Record<string, string>, piece, pieces, count) => {
+      const posts = Array.from({ length: count }, () => sendUnfinished(headers, piece, pieces));
+      expect(await firstRefused(posts)).toEqual([503, '1', overloaded]);
+
+      // Whoever sends little is served meanwhile, and everybody when the slow ones have gone.
+      expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
+      posts.forEach((post) => post.destroy());
+      const large = { text: 'x'.repeat(MiB - 100) };
+      let answer = await service.request('POST', '/texts', large);
+      while (answer.status === 503) answer = await service.request('POST', '/texts', large);
+      expect(answer.body).toBe(MiB - 100);
+    },
+  );
+});
+
+describe('Answers that are slow to be read', () => {
+  test('hold no more than 64 MiB together: the rest gets 503 with Retry-After', async () => {
+    const slow = await fillMemory();
+    expect(slow).toHaveLength(3);
+    expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
+    slow.forEach((response) => response.destroy());
+    let answer = await service.request('GET', '/texts');
+    while (answer.status === 503) answer = await service.request('GET', '/texts');
+    expect(answer.body).toEqual(['x'.repeat(22 * MiB)]);
+  });
+
+  test('are counted no longer when they have been read', async () => {
+    for (let turn = 0; turn < 6; turn += 1) expect((await service.request('GET', '/texts')).status).toBe(200);
+    for (let turn = 0; turn < 2; turn += 1) expect((await service.request('GET', '/list')).body).toHaveLength(20);
+  });
+
+  test('leave no memory for lists: new ones get 503, those that have begun wait and go on afterwards', async () => {
+    const list = await open('/list');
+    const slow = await fillMemory();
+    expect((await open('/list')).statusCode).toBe(503);
+
+    const readBefore = chunksRead;
+    const read = readToEnd(list);
+    await read.firstChunk;
+    for (let turn = 0; turn < 5; turn += 1) await service.request('POST', '/texts', { text: 'a' });
+    expect(chunksRead).toBe(readBefore);
+    slow.forEach((response) => response.destroy());
+    expect(await read.whole).toHaveLength(20);
+  });
+
+  test('let the next list go on when one that has waited fails', async () => {
+    const [failing, list] = [await open('/failing'), await open('/list')];
+    const slow = await fillMemory();
+    const broken = readToEnd(failing);
+    await broken.firstChunk;
+    const read = readToEnd(list);
+    await read.firstChunk;
+
+    slow[0]!.destroy();
+    await expect(broken.whole).rejects.toThrow('aborted');
+    expect(await read.whole).toHaveLength(20);
+    slow.forEach((response) => response.destroy());
+  });
+});
+
+/** Reads a list to its end. */
+function readToEnd(list: IncomingMessage) {
+  const pieces: Buffer[] = [];
+  const whole = once(list, 'end').then(() => JSON.parse(Buffer.concat(pieces).toString()) as unknown);
+  whole.catch(() => undefined);
+  const firstChunk = new Promise<void>((resolve) => {
+    list.on('data', (piece: Buffer) => {
+      pieces.push(piece);
+      if (pieces.reduce((sum, { length }) => sum + length, 0) > 8 * MiB) resolve();
+    });
+  });
+  return { firstChunk, whole };
+}
+
+async function open(path: string) {
+  const [response] = (await once(get(service.url + path), 'response')) as [IncomingMessage];
+  response.on('error', () => undefined);
+  return response;
+}
+
+/** @returns as many answers as there is memory for, which nobody reads */
+async function fillMemory() {
+  const slow: IncomingMessage[] = [];
+  for (;;) {
+    const response = await open('/texts');
+    if (response.statusCode === 200) slow.push(response);
+    else {
+      expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '1']);
+      expect(await json(response)).toEqual(overloaded);
+      return slow;
+    }
+  }
+}
