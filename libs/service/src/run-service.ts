@@ -21,6 +21,9 @@ const POOL_END_LIMIT_MS = 500;
 
 const HEALTH_LIMIT_MS = 2_000;
 
+/** As many as Linux allows: of more new connections at once than that, some would be tried again only after a second. */
+const BACKLOG = 4_096;
+
 /** Signals after which a process can't be trusted to run anything more. */
 const CRASHES = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV', 'SIGUSR2'] satisfies NodeJS.Signals[];
 
@@ -93,7 +96,7 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
   }
 
   try {
-    await app.listen({ port: settings.PORT, host: settings.HOST });
+    await app.listen({ port: settings.PORT, host: settings.HOST, backlog: BACKLOG });
     // Not sooner: Node.js keeps its own modules compiled, which counts for nothing once a flag has been changed.
     MEMORY_FLAGS.forEach(setFlagsFromString);
   } catch (error) {
