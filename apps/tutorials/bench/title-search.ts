@@ -56,12 +56,17 @@ try {
   await stop();
 }
 
-/** What PostgreSQL does for the first statement of a search. */
+/** What PostgreSQL does for the first statement of a search, but for what bounds the size of its answer. */
 async function plan(text: string) {
   const { rows: lines } = await database.query<{ 'QUERY PLAN': string }>(
     `explain (analyze, costs off)
-     select id, title, description, published from tutorial
-     where title ilike ${pg.escapeLiteral(`%${text}%`)} and length(title) between 0 and 255 order by id limit 250`,
+     select found.*, asked.number
+     from unnest((select array[${pg.escapeLiteral(`%${text}%`)}])) with ordinality as asked (pattern, number)
+     cross join lateral (
+       select id, title, description, published from tutorial
+       where title ilike asked.pattern order by id + 0 limit 250
+     ) as found
+     order by number, id`,
   );
   return lines.map((line) => line['QUERY PLAN']).join('\n');
 }

@@ -1,5 +1,5 @@
-import { sql, type CompiledQuery, type Expression, type Kysely, type SelectQueryBuilder, type SqlBool } from 'kysely';
-import { compiled } from './open-database.ts';
+import { sql, type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
+import { compiled, opaque, prepared } from './open-database.ts';
 import type { WithId } from './shared-statements.ts';
 import { oncePerTurn } from './sharing.ts';
 
@@ -17,10 +17,10 @@ export interface LongList<Row> {
 }
 
 /**
- * Lists of any length, in the order of the ids. Calls in one turn that ask for the same share the begin of their list.
- * @param query the rows of a list; any values in it stand for those that callers give, in the order of the text
+ * Lists of any length, in the order of the ids. Calls in one turn share the begin of their list.
+ * @param query the rows of the list
  * @param longText the column whose texts may be so long that even few rows are too many for the memory
- * @returns a function that reads the first chunk of such a list, and goes on when it is asked to. No connection is held
+ * @returns a function that reads the first chunk of the list, and goes on when it is asked to. No connection is held
  * between chunks, so that slow readers can't use up the pool; rows that others change meanwhile show their state at the
  * time of their own chunk.
  */
@@ -29,14 +29,15 @@ export function inChunks<DB, Table extends keyof DB, Row extends WithId>(
   query: SelectQueryBuilder<DB, Table, Row>,
   longText?: keyof Row & string,
 ) {
-  const first = compiled(db, chunkOf(db, query, longText));
-  const begin = oncePerTurn((...values: unknown[]) => first(...values, CHUNK_ROWS));
+  const first = oncePerTurn(prepared(db, chunkOf(query, longText).compile(db)));
   const listFrom = chunksAfter(db, query, longText);
-  return async (...values: unknown[]) => listFrom(await begin(...values), Infinity, values);
+  return async () => listFrom(await first());
 }
 
 /**
  * The same for lists whose first chunk has been read already.
+ * @param query the rows of a list; any values in it stand for those that callers give, in the order of the text, and
+ * PostgreSQL plans for them each time
  * @returns a function that makes it a list of up to `limit` rows in all
  */
 export function chunksAfter<DB, Table extends keyof DB, Row extends WithId>(
@@ -44,7 +45,10 @@ export function chunksAfter<DB, Table extends keyof DB, Row extends WithId>(
   query: SelectQueryBuilder<DB, Table, Row>,
   longText?: keyof Row & string,
 ) {
-  const read = compiled(db, chunkOf(db, query.where(sql<SqlBool>`id > ${0}`), longText));
+  const isAlwaysTheSame = query.compile().parameters.length === 0;
+  const value = isAlwaysTheSame ? opaque<number>('bigint') : sql<number>`${0}`;
+  const rest = chunkOf(query.where(sql<SqlBool>`id > ${value}`), longText, value).compile(db);
+  const read = isAlwaysTheSame ? prepared(db, rest) : compiled(db, rest);
   return function listFrom(rows: readonly Row[], limit = Infinity, values: unknown[] = []): LongList<Row> {
     const missing = limit - rows.length;
     if (missing <= 0 || !mayGoOn(rows)) return { rows, next: undefined };
@@ -66,18 +70,21 @@ interface Measured {
   text_bytes?: number;
 }
 
-/** A statement whose last value is how many rows it may read. */
-function chunkOf<DB, Table extends keyof DB, Row>(
-  db: Kysely<DB>,
+/** At most `limit` of the rows, in the order of the ids. */
+export function chunkOf<DB, Table extends keyof DB, Row>(
   query: SelectQueryBuilder<DB, Table, Row>,
   longText?: keyof Row & string,
-): CompiledQuery<Row> {
-  const rows = query.orderBy(sql`id`).limit(0);
-  return longText === undefined ? rows.compile() : withinBytes<Row>(rows, longText).compile(db);
+  limit: RawBuilder<number> = sql.lit(CHUNK_ROWS),
+) {
+  const rows = query.orderBy(sql`id`).limit(limit);
+  return longText === undefined ? sql<Row>`${rows}` : withinBytes(rows, longText);
 }
 
-/** Those of `rows`, which are sorted by id, that begin within `CHUNK_BYTES` of text. PostgreSQL knows lengths without reading the texts. */
-function withinBytes<Row>(rows: Expression<Row>, longText: string) {
+/**
+ * Those of `rows`, which are no more than a chunk has and sorted by id, that begin within `CHUNK_BYTES` of text.
+ * PostgreSQL knows the lengths of long texts without reading them.
+ */
+export function withinBytes<Row>(rows: Expression<Row>, longText: string) {
   const bytes = sql`octet_length(${sql.ref(longText)})`;
   return sql<Row>`
     select * from (select *, sum(${bytes}) over (order by id) as text_bytes from (${rows}) as rows) as rows

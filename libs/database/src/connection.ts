@@ -7,7 +7,7 @@ import pg from 'pg';
  */
 const UNRESPONSIVE_MS = 1_500;
 
-const STATEMENT_TIMED_OUT = '57014';
+export const STATEMENT_TIMED_OUT = '57014';
 
 /** A migration has changed the type of a column that a prepared statement reads. */
 const PLAN_OUTDATED = '0A000';

@@ -1,4 +1,5 @@
 export { CHUNK_ROWS, chunksAfter, inChunks, type LongList } from './chunks.ts';
+export { containing } from './containing.ts';
 export { migrate, pendingMigrations, type Migrations } from './migrations.ts';
 export { openDatabase, poolUse, type DatabaseOptions, type PoolUse } from './open-database.ts';
 export { pagesOf } from './pages.ts';

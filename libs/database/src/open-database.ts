@@ -26,9 +26,10 @@ const SESSION = '-c TimeZone=UTC -c client_connection_check_interval=1s';
 
 /**
  * Every statement of a request has an index. A plan that was made while the table was empty would not use it, and a
- * prepared statement keeps its plan until the table is analysed, however much the table grows meanwhile.
+ * prepared statement keeps its plan until the table is analysed, however much the table grows meanwhile. And none takes
+ * as long as to compile it would, which PostgreSQL does each time when it expects many rows.
  */
-const NO_SEQUENTIAL_SCANS = '-c enable_seqscan=off';
+const PLANS = '-c enable_seqscan=off -c jit=off';
 
 export interface DatabaseOptions {
   url: string;
@@ -64,6 +65,12 @@ export function poolUse<Tables>(db: Kysely<Tables>): PoolUse {
 }
 
 /**
+ * Whether statements can be prepared, and are planned as the services need it: behind a pooler they can't.
+ * @param db what `openDatabase` has returned
+ */
+export const isDirect = <Tables>(db: Kysely<Tables>) => opened.get(db)?.pool.options.options !== undefined;
+
+/**
  * Opens no connection yet: the first query does. Close it with `destroy()`. While more is asked for than the
  * connections can do, queries throw an HttpError 503 at once.
  */
@@ -81,7 +88,7 @@ export function openDatabase<Tables>({
   types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, isoTimestamp);
   const pool = new pg.Pool({
     connectionString: url,
-    ...(direct ? { options: timeouts ? `${SESSION} ${NO_SEQUENTIAL_SCANS}` : SESSION } : {}),
+    ...(direct ? { options: timeouts ? `${SESSION} ${PLANS}` : SESSION } : {}),
     max: poolMax,
     keepAlive: true,
     types,
@@ -105,7 +112,7 @@ export function openDatabase<Tables>({
     try {
       return discardIfBroken(await pool.connect(), {
         timeouts,
-        names: pool.options.options ? names : undefined,
+        names: isDirect(db) ? names : undefined,
         onAnswer,
       });
     } catch (error) {
@@ -162,7 +169,7 @@ export function prepared<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<R
  * saw that ten rows are asked for, a plan for ten would look cheaper than one for any number: it would plan the statement
  * anew each time, which takes longer than to read them.
  */
-export const opaque = (type: 'bigint' | 'bigint[]') => sql`(select ${null}::${sql.raw(type)})`;
+export const opaque = <Value>(type: 'bigint' | 'bigint[]' | 'text[]') => sql<Value>`(select ${null}::${sql.raw(type)})`;
 
 /** For the connections that are opened from now on. */
 function withoutParameters(options: pg.PoolOptions) {

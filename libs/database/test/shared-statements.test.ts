@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { sql, type Generated, type Kysely } from 'kysely';
 import { byId, deletingById, inserting, keepRowCounts, openDatabase, pagesOf, updatingById } from '../src/index.ts';
 import { ALONE, sharing } from '../src/sharing.ts';
+import { rowsLookedAt, statementsDuring } from './statements.ts';
 
 interface Note {
   id: Generated<number>;
@@ -22,7 +23,10 @@ let database: TestDatabase;
 let db: Kysely<Tables>;
 /** Sees what is committed, and sends one statement for each question. */
 let observer: Kysely<Tables>;
-const open = () => openDatabase<Tables>({ url: database.url, poolMax: 4, onConnectionError: () => undefined });
+const connections = 4;
+const open = () =>
+  openDatabase<Tables>({ url: database.url, poolMax: connections, onConnectionError: () => undefined });
+const statements = (work: () => Promise<unknown>) => statementsDuring({ db, connections, observer }, work);
 
 let notes: ReturnType<typeof loaders>;
 const loaders = () => ({
@@ -59,26 +63,9 @@ const outcome = (answer: Promise<unknown>) =>
     (error: unknown) => ({ code: (error as { code: string }).code }),
   );
 
-/** How many statements the server has ended during `work`, and a few that count them. */
-async function statementsDuring(work: () => Promise<unknown>) {
-  const before = await commits();
-  await work();
-  return (await commits()) - before;
-}
-
-async function commits() {
-  // What a session has done becomes visible when it is asked to, or after a while.
-  await Promise.all(
-    Array.from({ length: 4 }, () => sql`select pg_stat_force_next_flush(), pg_sleep(0.01)`.execute(db)),
-  );
-  const { rows } = await sql<{ count: number }>`
-    select xact_commit as count from pg_stat_database where datname = current_database()`.execute(observer);
-  return rows[0]!.count;
-}
-
 describe('Requests of one turn', () => {
   test('share one statement', async () => {
-    const overhead = await statementsDuring(() => Promise.resolve());
+    const overhead = await statements(() => Promise.resolve());
     const ids = await Promise.all(Array.from({ length: 50 }, (_, n) => notes.create.load({ title: `${n}`, rank: n })));
     for (const share of [
       () => Promise.all(ids.map((id) => notes.read.load(id))),
@@ -86,7 +73,7 @@ describe('Requests of one turn', () => {
       () => Promise.all(ids.map((id) => notes.remove.load(id))),
       () => Promise.all(ids.map(() => notes.remove.load(ids[0]!))),
     ]) {
-      expect((await statementsDuring(share)) - overhead).toBeLessThan(25);
+      expect((await statements(share)) - overhead).toBeLessThan(25);
     }
   });
 
@@ -113,10 +100,10 @@ describe('Requests of one turn', () => {
       ...lengths.toReversed(),
       undefined,
     ]);
-    const overhead = await statementsDuring(() => Promise.resolve());
-    const statements = async (ids: number[]) => (await statementsDuring(() => readAll(ids))) - overhead;
-    expect(await statements(Array.from({ length: 30 }, () => 2))).toBeLessThan(15);
-    expect(await statements(Array.from({ length: 30 }, () => 3))).toBeGreaterThanOrEqual(30);
+    const overhead = await statements(() => Promise.resolve());
+    const reading = async (ids: number[]) => (await statements(() => readAll(ids))) - overhead;
+    expect(await reading(Array.from({ length: 30 }, () => 2))).toBeLessThan(15);
+    expect(await reading(Array.from({ length: 30 }, () => 3))).toBeGreaterThanOrEqual(30);
   });
 
   test('fail alone where PostgreSQL refuses what only they sent', async () => {
@@ -444,21 +431,13 @@ describe('A statement that is planned once', () => {
     ];
     for (let turn = 0; turn < 10; turn += 1) await useAll([1, 2]);
     await sql`insert into fresh (title) select n::text from generate_series(1, 20000) n`.execute(one);
-    const before = await rowsLookedAt();
+    const before = await rowsLookedAt(one, 'fresh');
     for (let id = 1; id <= 20; id += 2) {
       const rows = [id, id + 1].map((each) => ({ id: each, title: `${each}` }));
       expect(await useAll([id, id + 1])).toEqual([rows, [true, true], [true, true]]);
     }
-    expect((await rowsLookedAt()) - before).toBeLessThan(1_000);
+    expect((await rowsLookedAt(one, 'fresh')) - before).toBeLessThan(1_000);
     await one.destroy();
-
-    async function rowsLookedAt() {
-      await sql`select pg_stat_force_next_flush()`.execute(one);
-      const { rows } = await sql<{ count: number }>`
-        select seq_tup_read + idx_tup_read as count
-        from pg_stat_user_tables join pg_stat_user_indexes using (relname) where relname = 'fresh'`.execute(one);
-      return rows[0]!.count;
-    }
   });
 
   test('may be prepared in two places, and others after it', async () => {

@@ -1,0 +1,117 @@
+import { sql, type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
+import { CHUNK_ROWS, chunkOf, chunksAfter, withinBytes } from './chunks.ts';
+import { STATEMENT_TIMED_OUT } from './connection.ts';
+import { compiled, isDirect, opaque, prepared } from './open-database.ts';
+import type { WithId } from './shared-statements.ts';
+import { ALONE, oncePerTurn, sharing } from './sharing.ts';
+
+/** Searches that share one statement at most: the others wait for the one that takes longest. */
+const MAX_SEARCHES = 8;
+
+/** A longer text has so many trigrams that to look for them all takes longer than to plan a statement. */
+const MAX_SHARED_LENGTH = 256;
+
+/** So often PostgreSQL looks, unless it is told otherwise, whether a table has changed so much that it has to be sampled anew. */
+const SAMPLED_EVERY_MS = 60_000;
+
+interface SearchOptions<Column> {
+  table: string;
+  /** Has an index of trigrams. */
+  column: Column;
+  /** A column whose texts may be of any length. */
+  longText: Column;
+}
+
+/**
+ * Lists of the rows in which a text contains another one, in any case of letters.
+ * @param query the rows to be searched
+ * @returns a function that reads the first chunk of such a list, as `inChunks` does. Searches of one turn share a
+ * statement.
+ */
+export function containing<DB, Table extends keyof DB, Row extends WithId>(
+  db: Kysely<DB>,
+  query: SelectQueryBuilder<DB, Table, Row>,
+  { table, column, longText }: SearchOptions<keyof Row & string>,
+) {
+  const text = sql.ref(column);
+  const matching = (pattern: RawBuilder<unknown>) => query.where(sql<SqlBool>`${text} ilike ${pattern}`);
+
+  // The second condition always holds, which the planner does not expect. It guesses from a hundred texts how many
+  // contain the one that is searched for: if one of these happens to do so, it would expect so many that it would rather
+  // walk through the whole table in the order of the ids.
+  const planned = matching(sql`${''}`).where(sql<SqlBool>`length(${text}) between 0 and 1000000000`);
+  const firstPlanned = compiled(db, chunkOf(planned, longText).compile(db));
+  const listFrom = chunksAfter(db, planned, longText);
+
+  // Its rows are not sorted by the id itself, the index of which would be walked through instead.
+  const rowsOfOne = matching(sql`asked.pattern`)
+    .orderBy(sql`id + 0`)
+    .limit(sql.lit(CHUNK_ROWS));
+  const readMany = prepared(
+    db,
+    sql<Row & { search: number }>`
+      select found.*, asked.number as search
+      from unnest(${opaque('text[]')}) with ordinality as asked (pattern, number)
+      cross join lateral (${withinBytes(rowsOfOne, longText)}) as found
+      order by search, id`.compile(db),
+  );
+  const shared = sharing<string, readonly Row[]>(async (patterns) => {
+    try {
+      const found = Map.groupBy(await readMany(patterns), ({ search }) => search);
+      return patterns.map((_, index) => found.get(index + 1) ?? []);
+    } catch (error) {
+      // PostgreSQL does not say which of them took too long.
+      if (patterns.length === 1 || (error as { code?: string }).code !== STATEMENT_TIMED_OUT) throw error;
+      return patterns.map(() => ALONE);
+    }
+  }, MAX_SEARCHES);
+
+  const sample = sampleOf(db, table, column);
+  const first = oncePerTurn((searched: string) => {
+    const pattern = patternOf(searched);
+    return isDirect(db) && isRare(searched, sample()) ? shared.load(pattern) : firstPlanned(pattern);
+  });
+  return async (searched: string) => listFrom(await first(searched), Infinity, [patternOf(searched)]);
+}
+
+/** A pattern for texts that contain this one, in which `%`, `_` and `\` are ordinary characters. */
+const patternOf = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+
+/**
+ * Whether so few rows contain a text that the index of trigrams, for which three letters or digits in a row are the
+ * least, is the best way to find them. Others are planned with their text: PostgreSQL then may walk through the table in
+ * the order of the ids until it has found enough.
+ */
+const isRare = (text: string, sample: string) =>
+  /[a-z\d]{3}/i.test(text) && text.length <= MAX_SHARED_LENGTH && sample !== '' && !sample.includes(text.toLowerCase());
+
+/**
+ * The hundred or two texts of a column from which PostgreSQL's planner would guess as well, in small letters.
+ * @returns a function that answers what is known so far, which is nothing at first, and has it read anew from time to time
+ */
+function sampleOf<DB>(db: Kysely<DB>, table: string, column: string) {
+  const read = compiled(
+    db,
+    sql<{ texts: string }>`
+      select concat_ws(E'\n', array_to_string(most_common_vals::text::text[], E'\n'),
+        array_to_string(histogram_bounds::text::text[], E'\n')) as texts
+      from pg_stats
+      where schemaname = any(current_schemas(false)) and tablename = ${sql.lit(table)} and attname = ${sql.lit(column)}`.compile(
+      db,
+    ),
+  );
+  let sample = '';
+  let readAt = -Infinity;
+  return () => {
+    const now = performance.now();
+    if (now - readAt > SAMPLED_EVERY_MS) {
+      readAt = now;
+      // Nobody waits for it, and the search that comes with it reports what is wrong with the database.
+      read().then(
+        ([row]) => (sample = row?.texts.toLowerCase() ?? ''),
+        () => undefined,
+      );
+    }
+    return sample;
+  };
+}

@@ -1,0 +1,138 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import fc from 'fast-check';
+import { sql, type Kysely } from 'kysely';
+import { containing, openDatabase, type LongList } from '../src/index.ts';
+import { rowsLookedAt, statementsDuring } from './statements.ts';
+
+interface Book {
+  id: number;
+  title: string;
+  text: string;
+}
+
+interface Tables {
+  book: Book;
+  slow_book: Book;
+  young: Book;
+}
+
+const count = 20_000;
+
+let database: TestDatabase;
+/** One connection, so that statements come one after the other and a sample is known after the first search. */
+let db: Kysely<Tables>;
+let observer: Kysely<Tables>;
+let withTitle: ReturnType<typeof search>;
+const open = () => openDatabase<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
+beforeAll(async () => {
+  database = await createTestDatabase();
+  observer = open();
+  await sql`create extension pg_trgm`.execute(observer);
+  await createTable('book');
+  await sql`insert into book
+    select n, 'About ' || left(md5(n::text), 6) || case n % 2500 when 7 then ' "50%_\\ off"' else '' end, ''
+    from generate_series(1, ${sql.lit(count)}) n`.execute(observer);
+  // Whoever finds this one waits for longer than a statement may take.
+  await sql`create view slow_book as select * from book
+    where case when id = 77 then pg_sleep(3) is not null else true end`.execute(observer);
+  await sql`analyze book`.execute(observer);
+});
+afterAll(async () => {
+  await observer.destroy();
+  await database.drop();
+});
+beforeEach(async () => {
+  db = open();
+  withTitle = search('book');
+  await titles(withTitle, 'About');
+});
+afterEach(() => db.destroy());
+
+async function createTable(table: string) {
+  await sql`create table ${sql.table(table)} (id bigint primary key, title text, text text)`.execute(observer);
+  await sql`create index on ${sql.table(table)} using gin (title gin_trgm_ops)`.execute(observer);
+}
+
+const search = (table: keyof Tables, statistics: string = table) =>
+  containing(db, db.selectFrom(table).select(['id', 'title', 'text']), {
+    table: statistics,
+    column: 'title',
+    longText: 'text',
+  });
+
+async function titles(searching: ReturnType<typeof search>, text: string) {
+  const found: string[] = [];
+  let list: LongList<Book> | undefined = await searching(text);
+  for (; list; list = await list.next?.()) found.push(...list.rows.map(({ title }) => title));
+  return found;
+}
+
+const hash = (id: number) => sql<{ hash: string }>`select left(md5(${id}::text), 6) as hash`;
+const hashes = async (ids: number[]) =>
+  Promise.all(ids.map(async (id) => (await hash(id).execute(observer)).rows[0]!.hash));
+
+describe('Searches of one turn', () => {
+  test('share one, eight at a time and all that are the same', async () => {
+    const statements = (work: () => Promise<unknown>) => statementsDuring({ db, connections: 1, observer }, work);
+    const texts = await hashes(Array.from({ length: 64 }, (_, index) => index + 100));
+    const overhead = await statements(() => Promise.resolve());
+    const searched = () => Promise.all(texts.map((text) => titles(withTitle, text)));
+    expect((await statements(searched)) - overhead).toBeLessThan(20);
+    expect(await searched()).toEqual(texts.map((text) => [`About ${text}`]));
+
+    const theSame = () => Promise.all(texts.map(() => titles(withTitle, texts[0]!)));
+    expect((await statements(theSame)) - overhead).toBeLessThan(4);
+  });
+
+  test('get each what a statement of their own would find, whatever they search for', async () => {
+    const pieces = ['About ', 'ABOUT', 'off', '50%', '%', '_', '\\', '"', "'", ' ', 'a', '12', 'é'];
+    const piece = fc.oneof(fc.constantFrom(...pieces), fc.stringMatching(/^[\da-f]{2,4}$/));
+    const texts = fc.array(
+      fc.array(piece, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('')),
+      { minLength: 1, maxLength: 20 },
+    );
+    const all = await observer.selectFrom('book').select('title').orderBy('id').execute();
+    await fc.assert(
+      fc.asyncProperty(texts, async (asked) => {
+        const expected = asked.map((text) =>
+          all.map(({ title }) => title).filter((title) => title.toLowerCase().includes(text.toLowerCase())),
+        );
+        expect(await Promise.all(asked.map((text) => titles(withTitle, text)))).toEqual(expected);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('succeed while one of them takes too long', async () => {
+    const slow = search('slow_book', 'book');
+    await titles(slow, 'About 0');
+    const texts = await hashes([76, 78, 77]);
+    const outcomes = await Promise.allSettled(texts.map((text) => titles(slow, text)));
+    expect(outcomes).toEqual([
+      { status: 'fulfilled', value: [`About ${texts[0]}`] },
+      { status: 'fulfilled', value: [`About ${texts[1]}`] },
+      expect.objectContaining({ status: 'rejected' }),
+    ]);
+  });
+});
+
+test('What many texts contain is found by reading the first of them, not all', async () => {
+  const before = await rowsLookedAt(db, 'book');
+  const { rows } = await withTitle('aBOUT');
+  expect(rows.map(({ id }) => id)).toEqual(Array.from({ length: 250 }, (_, index) => index + 1));
+  expect((await rowsLookedAt(db, 'book')) - before).toBeLessThan(1_000);
+});
+
+test('A text that few contain is found by the index, also when the table was small when it was planned', async () => {
+  await createTable('young');
+  await sql`insert into young select * from book where id <= 20; analyze young`.execute(observer);
+  const young = search('young');
+  await titles(young, 'About');
+  for (let turn = 0; turn < 10; turn += 1) await titles(young, 'no such title');
+  await sql`insert into young select * from book where id > 20`.execute(observer);
+  const texts = await hashes([1_000, 19_000]);
+  const before = await rowsLookedAt(db, 'young');
+  expect(await Promise.all(texts.map((text) => titles(young, text)))).toEqual(texts.map((text) => [`About ${text}`]));
+  expect((await rowsLookedAt(db, 'young')) - before).toBeLessThan(100);
+});
