@@ -37,7 +37,7 @@ const isAborted = ({ msg, aborted }: LogLine) => msg === 'request' && aborted ==
 test('A request that its caller gives up is one line in the log and one in the metrics, marked as aborted', async () => {
   await db.transaction().execute(async (locking) => {
     await sql`lock table item`.execute(locking);
-    const post = await waitingPost(locking);
+    const post = await waiting(locking, newItem);
     post.destroy();
     await service.logged(isAborted);
   });
@@ -47,22 +47,42 @@ test('A request that its caller gives up is one line in the log and one in the m
   expect(await countOf('method="POST",route="/v1/items",status="201"')).toBeNaN();
   expect(service.log.filter(isAborted)).toEqual([expect.objectContaining({ method: 'POST', url: '/v1/items' })]);
 
-  async function waitingPost(connection: Kysely<unknown>): Promise<ClientRequest> {
+  function newItem() {
     const post = request(`${url}/v1/items`, { method: 'POST', headers: { 'content-type': 'application/json' } });
-    const answers: IncomingMessage[] = [];
-    post.on('error', () => undefined).on('response', (answer) => answers.push(answer));
-    post.end('{"title":"a"}');
-    while (answers.length === 0) {
-      const { rows } = await sql`select from pg_locks
-        where not granted and database = (select oid from pg_database where datname = current_database())`.execute(
-        connection,
-      );
-      if (rows.length > 0) return post;
-    }
-    // It has waited too long for the database of a busy machine.
-    return waitingPost(connection);
+    return post.end('{"title":"a"}');
   }
 });
+
+test('A list whose reader leaves before it has begun is aborted too, and no failure of the service', async () => {
+  await sql`insert into item (title) select 'x' from generate_series(1, 1000)`.execute(db);
+  await db.transaction().execute(async (locking) => {
+    await sql`lock table item`.execute(locking);
+    const list = await waiting(locking, () => get(`${url}/v1/items?limit=1000`));
+    list.destroy();
+    await service.logged(isAborted);
+  });
+  const running = sql`select from pg_stat_activity where datname = current_database() and state = 'active'
+    and pid <> pg_backend_pid()`;
+  while ((await running.execute(db)).rows.length > 0);
+  for (let turn = 0; turn < 3; turn += 1) await (await fetch(`${url}/v1/items/1`)).text();
+  expect(service.log.filter(({ level }) => Number(level) >= 40)).toEqual([]);
+});
+
+/** Starts a request, again if need be, until it waits for a lock. */
+async function waiting(connection: Kysely<unknown>, start: () => ClientRequest): Promise<ClientRequest> {
+  const started = start();
+  const answers: IncomingMessage[] = [];
+  started.on('error', () => undefined).on('response', (answer) => answers.push(answer));
+  while (answers.length === 0) {
+    const { rows } = await sql`select from pg_locks
+      where not granted and database = (select oid from pg_database where datname = current_database())`.execute(
+      connection,
+    );
+    if (rows.length > 0) return started;
+  }
+  // It has waited too long for the database of a busy machine.
+  return waiting(connection, start);
+}
 
 test('A list whose reader leaves in the middle, and one that the database breaks off, are in log and metrics', async () => {
   await sql`insert into item (title) select repeat('x', 150) from generate_series(1, 50000)`.execute(db);

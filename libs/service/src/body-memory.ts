@@ -2,8 +2,11 @@ import { Transform } from 'node:stream';
 import { overloaded } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
 
-/** Bodies of no more than this are not counted; nearly all are smaller by far. */
-const SMALL_BYTES = 4 * 1_024;
+/** Requests that announce no more than this are not counted; a body of any contract is smaller by far. */
+const SMALL_REQUEST_BYTES = 4 * 1_024;
+
+/** Answers of no more than this are not counted: the system takes them at once, whether their readers do or not. */
+const SMALL_ANSWER_BYTES = 64 * 1_024;
 
 /** What bodies may hold in memory together. */
 const MAX_BYTES = 64 * 1_024 ** 2;
@@ -52,7 +55,7 @@ export function boundBodyMemory(app: FastifyInstance) {
 
   app.addHook('preParsing', (request, reply, payload, done) => {
     const { 'content-length': announced = 0, 'transfer-encoding': encoding } = request.headers;
-    if (!encoding && Number(announced) <= SMALL_BYTES) {
+    if (!encoding && Number(announced) <= SMALL_REQUEST_BYTES) {
       done(null);
       return;
     }
@@ -71,7 +74,7 @@ export function boundBodyMemory(app: FastifyInstance) {
 
   // What has been written must not be answered as if it had not; its answer is no larger than its request, which counts.
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (request.method !== 'GET' || typeof payload !== 'string' || payload.length <= SMALL_BYTES) {
+    if (request.method !== 'GET' || typeof payload !== 'string' || payload.length <= SMALL_ANSWER_BYTES) {
       done(null, payload);
       return;
     }

@@ -24,6 +24,8 @@ export function sendRows<Row>(reply: FastifyReply, list: LongList<Row>) {
     return reply.send(text);
   }
   if (reply.request.method === 'HEAD') return reply.send(Readable.from([]));
+  // Its reader has left. A stream that ends before it has begun would be taken for a failure of the service.
+  if (reply.raw.destroyed) return reply.send('');
 
   const { bodyMemory } = reply.server;
   if (bodyMemory.isFull) throw overloaded();
