@@ -6,7 +6,7 @@ import { startProcess } from '@rest-services/service/testing';
 import { sql } from 'kysely';
 
 const main = join(import.meta.dirname, '../src/main.ts');
-const count = 150;
+const count = 100;
 const description = 'x'.repeat(1_000_000);
 
 let database: TestDatabase;
@@ -14,8 +14,8 @@ let service: ReturnType<typeof startProcess>;
 let url: string;
 beforeAll(async () => {
   database = await createTestDatabase();
-  // Half of what the descriptions take together.
-  service = startProcess(main, { DATABASE_URL: database.url, NODE_OPTIONS: '--max-old-space-size=80' });
+  // Less than what the descriptions take together.
+  service = startProcess(main, { DATABASE_URL: database.url, NODE_OPTIONS: '--max-old-space-size=64' });
   url = `${await service.listening()}/api/tutorials`;
   const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
   await sql`insert into tutorial (title, description, published)
@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 test.each(['', '/published', '?title=long'])(
-  'A list (%s) of 150 tutorials with a megabyte of description each is complete, and the memory does not hold it',
+  'A list (%s) of 100 tutorials with a megabyte of description each is complete, and the memory does not hold it',
   async (list) => {
     const tutorials = (await (await fetch(url + list)).json()) as { id: number; description: string }[];
     expect(tutorials.map(({ id }) => id)).toEqual(Array.from({ length: count }, (_, index) => index + 1));
@@ -38,10 +38,15 @@ test.each(['', '/published', '?title=long'])(
   },
 );
 
-test('Many who read one of them at once all get it', async () => {
-  const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => fetch(`${url}/${index + 1}`)));
-  for (const answer of answers) {
-    expect(answer.status).toBe(200);
-    expect(((await answer.json()) as { description: string }).description).toBe(description);
+test('Many who read one of them at once all get it, though some may have to ask again', async () => {
+  const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => read(index + 1)));
+  for (const [index, answer] of answers.entries()) {
+    expect(answer).toEqual({ id: index + 1, title: `Long ${index + 1}`, description, published: true });
+  }
+
+  async function read(id: number): Promise<unknown> {
+    const answer = await fetch(`${url}/${id}`);
+    const body: unknown = await answer.json();
+    return answer.status === 503 ? read(id) : body;
   }
 });
