@@ -28,6 +28,9 @@ export async function statementsDuring<Tables>(
 export async function rowsLookedAt<Tables>(db: Kysely<Tables>, table: string) {
   await sql`select pg_stat_force_next_flush()`.execute(db);
   const { rows } = await sql<{ count: number }>`
-    select seq_tup_read + idx_tup_fetch as count from pg_stat_user_tables where relname = ${table}`.execute(db);
+    select seq_tup_read + sum(idx_tup_read)::bigint as count
+    from pg_stat_user_tables join pg_stat_user_indexes using (relname)
+    where relname = ${table}
+    group by seq_tup_read`.execute(db);
   return rows[0]!.count;
 }
