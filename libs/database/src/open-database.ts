@@ -122,7 +122,7 @@ export function openDatabase<Tables>({
         return connect(true);
       }
       // The others got answers meanwhile: there is nothing wrong with the server, there is just too much to do.
-      if (isQueueTimeout(error) && answeredAt > askedAt) throw overloaded();
+      if (isTimeout(error) && answeredAt > askedAt) throw overloaded();
       return rethrowWithCode(error);
     }
   }
@@ -177,8 +177,8 @@ function withoutParameters(options: pg.PoolOptions) {
   delete options.statement_timeout;
 }
 
-/** What pg's pool throws when none of its connections has become free in time. */
-const isQueueTimeout = (error: unknown) => (error as Error).message.startsWith('timeout exceeded');
+/** What pg's pool throws when none of its connections has become free in time, or a new one was not ready in time. */
+const isTimeout = (error: unknown) => /timeout exceeded|connection timeout/.test((error as Error).message);
 
 /** PostgreSQL's `2026-11-20 18:30:00.5+00` as `2026-11-20T18:30:00.500Z`, without the detour through a Date, which takes longer than the rest of a row. */
 function isoTimestamp(text: string) {

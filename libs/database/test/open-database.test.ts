@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const open = (url = database.url) => openDatabase({ url, poolMax: 1, onConnectionError: () => undefined });
+const open = (url = database.url, poolMax = 1) => openDatabase({ url, poolMax, onConnectionError: () => undefined });
 
 describe('openDatabase', () => {
   test('reads bigint as a number', async () => {
@@ -66,6 +66,19 @@ describe('openDatabase', () => {
     await db.destroy();
   });
 
+  test('refuses with 503 who has waited too long for a new connection while others got their answers', async () => {
+    const { proxy, url } = await silenceableProxy();
+    const db = open(url, 2);
+    await sql`select 1`.execute(db);
+    proxy.holdNew();
+    const answered = sql`select pg_sleep(0.3)`.execute(db);
+    await new Promise(setImmediate);
+    await expect(sql`select 1`.execute(db)).rejects.toMatchObject({ statusCode: 503 });
+    await answered;
+    await db.destroy();
+    proxy.close();
+  });
+
   test('fails who has waited too long while nobody got an answer', async () => {
     const { proxy, url } = await silenceableProxy();
     const db = open(url);
@@ -99,6 +112,16 @@ describe('openDatabase', () => {
     await db.destroy();
   });
 
+  test('takes an answer that has arrived in time, though the process was too busy to read it', async () => {
+    const db = open();
+    await sql`select 1`.execute(db);
+    const answer = sql`select 2 as two`.execute(db);
+    await new Promise(setImmediate);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
+    expect((await answer).rows).toEqual([{ two: 2 }]);
+    await db.destroy();
+  });
+
   test('survives that its connection is killed, idle or in use', async () => {
     const lost: Error[] = [];
     const db = openDatabase({ url: database.url, poolMax: 1, onConnectionError: (error) => lost.push(error) });
@@ -123,7 +146,9 @@ describe('openDatabase', () => {
 async function silenceableProxy() {
   const target = new URL(database.url);
   const sockets: Socket[] = [];
+  let holdsNew = false;
   const server = createServer((client) => {
+    if (holdsNew) return;
     const upstream = connect(Number(target.port), target.hostname);
     client.pipe(upstream).pipe(client);
     client.on('error', () => upstream.destroy());
@@ -136,6 +161,8 @@ async function silenceableProxy() {
   const proxy = {
     /** Of the connections that there are; new ones work. */
     silence: () => sockets.forEach((socket) => socket.unpipe().pause()),
+    /** Accepts connections, and does nothing with them. */
+    holdNew: () => (holdsNew = true),
     close: () => {
       sockets.forEach((socket) => socket.destroy());
       server.close();

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '@rest-services/local-post
 import fc from 'fast-check';
 import { sql, type Generated, type Kysely } from 'kysely';
 import { byId, deletingById, inserting, keepRowCounts, openDatabase, pagesOf, updatingById } from '../src/index.ts';
-import { ALONE, sharing } from '../src/sharing.ts';
+import { ALONE, MAX_READS, sharing } from '../src/sharing.ts';
 import { rowsLookedAt, statementsDuring } from './statements.ts';
 
 interface Note {
@@ -17,6 +17,7 @@ interface Tables {
   fresh: Pick<Note, 'id' | 'title'>;
   counted: Pick<Note, 'id' | 'title'>;
   page: { id: number; text: string };
+  slow: { id: number; text: string };
 }
 
 let database: TestDatabase;
@@ -241,15 +242,29 @@ describe('Requests of one turn', () => {
   });
 
   test('are answered in time where they need a statement of their own after the shared one', async () => {
-    const neverAlone = sharing((keys) =>
-      keys.length === 1 ? new Promise<never>(() => undefined) : Promise.resolve(keys.map(() => ALONE)),
-    );
+    const neverAlone = (keys: readonly number[]) =>
+      keys.length === 1 ? new Promise<never>(() => undefined) : Promise.resolve(keys.map(() => ALONE));
+    const loaders = [sharing(neverAlone), sharing(neverAlone, MAX_READS, () => new Error('out of time'))];
     const askedAt = performance.now();
-    expect(await Promise.all([1, 2].map((key) => outcome(neverAlone.load(key))))).toEqual([
-      { code: 'ETIMEDOUT' },
-      { code: 'ETIMEDOUT' },
-    ]);
+    const outcomes = await Promise.allSettled(loaders.flatMap(({ load }) => [load(1), load(2)]));
     expect(performance.now() - askedAt).toBeLessThan(3_000);
+    const [timedOut, outOfTime] = [{ reason: { code: 'ETIMEDOUT' } }, { reason: { message: 'out of time' } }];
+    expect(outcomes).toMatchObject([timedOut, timedOut, outOfTime, outOfTime]);
+  });
+
+  test('that read long texts are refused with 503 where no time is left for them', async () => {
+    await sql`create table long as select id, repeat('x', 20000) as text from generate_series(1, 2) id`.execute(db);
+    await sql`create view slow as select id, text from long, pg_sleep(1.6)`.execute(db);
+    const patient = openDatabase<Tables>({
+      url: database.url,
+      poolMax: 2,
+      timeouts: false,
+      onConnectionError: () => undefined,
+    });
+    const { load } = byId(patient, 'slow', ['id', 'text'], 'text');
+    const reason = { statusCode: 503 };
+    expect(await Promise.allSettled([load(1), load(2)])).toMatchObject([{ reason }, { reason }]);
+    await patient.destroy();
   });
 
   const create = (title: string) => notes.create.load({ title, rank: 1 });
