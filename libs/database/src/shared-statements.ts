@@ -1,14 +1,16 @@
 import { overloaded } from '@rest-services/errors';
 import { sql, type Insertable, type Kysely, type RawBuilder, type SelectType, type UpdateType } from 'kysely';
+import pLimit from 'p-limit';
 import { opaque, prepared } from './open-database.ts';
-import { ALONE, MAX_READS, MAX_WRITES, sharing } from './sharing.ts';
+import { ALONE, LIMIT_MS, MAX_WRITES, sharing, until } from './sharing.ts';
 
 /** A row of a table, as the statements here need it. */
 export type WithId = { id: number };
 
 /**
  * Reads rows by their ids.
- * @param longText a column whose texts may be of any length, and are never null: long ones do not share a statement
+ * @param longText a column whose texts may be of any length, and are never null: long ones do not share a statement, and
+ * are read a few at a time
  * @returns a loader whose `load(id)` answers the row, or `undefined` when no row has the id
  */
 export function byId<Tables, Table extends keyof Tables & string, Column extends keyof Tables[Table] & string>(
@@ -18,20 +20,31 @@ export function byId<Tables, Table extends keyof Tables & string, Column extends
   longText?: Column,
 ) {
   type Row = { [Name in Column]: SelectType<Tables[Table][Name]> } & WithId;
-  const reading = (selected: RawBuilder<unknown>) =>
-    prepared(db, sql<Row>`select ${selected} from ${sql.table(table)} where ${idIsOneOf}`.compile(db));
+  const reading = (selected: RawBuilder<unknown>) => {
+    const statement = sql<Row>`select ${selected} from ${sql.table(table)} where ${idIsOneOf}`.compile(db);
+    const read = prepared(db, statement);
+    return async (ids: readonly number[]) => {
+      const found = new Map((await read(arrayOf(ids))).map((row) => [row.id, row]));
+      return ids.map((id) => found.get(id));
+    };
+  };
+  if (longText === undefined) return sharing(reading(list(columns)));
+
+  const shared = sharing(reading(sql.join(columns.map(unlessLong))));
   const readWhole = reading(list(columns));
-  const readShort = longText === undefined ? readWhole : reading(sql.join(columns.map(unlessLong)));
-  async function read(ids: readonly number[]) {
-    const rows = await (ids.length === 1 ? readWhole : readShort)(arrayOf(ids));
-    const found = new Map(rows.map((row) => [row.id, row]));
-    return ids.map((id) => {
-      const row = found.get(id);
-      return row && longText !== undefined && row[longText] === null ? ALONE : row;
-    });
-  }
-  // The server has answered what they shared: it is too much that is asked for if there is no time for the long ones.
-  return sharing(read, MAX_READS, overloaded);
+  const inTurn = pLimit(LONG_TEXTS_AT_ONCE);
+  return {
+    load: async (id: number) => {
+      const endsAt = performance.now() + LIMIT_MS;
+      const row = await shared.load(id);
+      if (row?.[longText] !== null) return row;
+      const whole = inTurn(async () => {
+        if (performance.now() > endsAt) throw overloaded();
+        return (await readWhole([id]))[0];
+      });
+      return until(endsAt, whole, overloaded);
+    },
+  };
 
   function unlessLong(column: Column) {
     const value = sql.ref(column);
@@ -42,6 +55,12 @@ export function byId<Tables, Table extends keyof Tables & string, Column extends
 
 /** Texts up to this length are read for many requests at once; longer ones would together be too much for the memory. */
 const LONG_TEXT_BYTES = 16 * 1_024;
+
+/**
+ * One can be read while the service answers another one. More would only hold up each other, as the service is slower than
+ * the database, until none of them arrives in time.
+ */
+const LONG_TEXTS_AT_ONCE = 3;
 
 /**
  * Deletes rows by their ids.

@@ -8,34 +8,29 @@ import DataLoader from 'dataloader';
  * Requests that share one statement at most. More would gain little, and while PostgreSQL is busy with the requests of
  * all connections at once, the service would have nothing to do.
  */
-export const MAX_READS = 32;
+const MAX_SHARING = 32;
 
 /** The same for writes: a commit, and the triggers that count rows, cost as much for many rows as for one. */
 export const MAX_WRITES = 64;
 
 /** For a shared statement and one of its own together, with their waits for connections: as long as one by itself may take. */
-const LIMIT_MS = 2_500;
+export const LIMIT_MS = 2_500;
 
 /** Instead of what belongs to a key: it could not be shared, so that whoever asked for it gets a statement of its own. */
 export const ALONE = Symbol('to be run alone');
 
-/** A write may be done by then, which nobody should be told to try again. */
-const timedOut = () => Object.assign(new Error('No time is left for a statement of its own'), { code: 'ETIMEDOUT' });
-
 /**
  * @param run answers what belongs to each key, in the order of the keys; for several, it may leave some `ALONE`
- * @param outOfTime the error of those for whose own statement no time is left
- * @returns a loader whose `load(key)` fails as `run` does, or with `outOfTime`
+ * @returns a loader whose `load(key)` fails as `run` does, or with the code ETIMEDOUT
  */
 export function sharing<Key, Result>(
   run: (keys: readonly Key[]) => Promise<(Result | typeof ALONE)[]>,
-  maxBatchSize = MAX_READS,
-  outOfTime: () => Error = timedOut,
+  maxBatchSize = MAX_SHARING,
 ) {
   async function runShared(keys: readonly Key[]) {
     const endsAt = performance.now() + LIMIT_MS;
     const alone = async (key: Key) => {
-      const [own] = await within(Math.max(1, endsAt - performance.now()), run([key]), outOfTime);
+      const [own] = await until(endsAt, run([key]), timedOut);
       return own as Result;
     };
     try {
@@ -61,11 +56,17 @@ export function sharing<Key, Result>(
  */
 const wasUndone = (error: unknown) => /^((22|23|40)...|55P03)$/.test((error as { code?: string }).code ?? '');
 
-/** @throws Error `outOfTime`; `work` then goes on with nobody waiting for it */
-async function within<Result>(limitMs: number, work: Promise<Result>, outOfTime: () => Error) {
+const timedOut = () => Object.assign(new Error('No time is left for a statement of its own'), { code: 'ETIMEDOUT' });
+
+/**
+ * @param endsAt a time of `performance.now()`
+ * @throws Error `late()` at that time; `work` then goes on with nobody waiting for it
+ */
+export async function until<Result>(endsAt: number, work: Promise<Result>, late: () => Error) {
   const over = new AbortController();
+  const limitMs = Math.max(1, endsAt - performance.now());
   const timeout = sleep(limitMs, undefined, { signal: over.signal }).then(() => {
-    throw outOfTime();
+    throw late();
   });
   try {
     return await Promise.race([work, timeout]);
