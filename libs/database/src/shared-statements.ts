@@ -2,7 +2,7 @@ import { overloaded } from '@rest-services/errors';
 import { sql, type Insertable, type Kysely, type RawBuilder, type SelectType, type UpdateType } from 'kysely';
 import pLimit from 'p-limit';
 import { opaque, prepared } from './open-database.ts';
-import { ALONE, LIMIT_MS, MAX_WRITES, sharing, until } from './sharing.ts';
+import { ALONE, MAX_READS, MAX_WRITES, sharing, until } from './sharing.ts';
 
 /** A row of a table, as the statements here need it. */
 export type WithId = { id: number };
@@ -20,31 +20,26 @@ export function byId<Tables, Table extends keyof Tables & string, Column extends
   longText?: Column,
 ) {
   type Row = { [Name in Column]: SelectType<Tables[Table][Name]> } & WithId;
-  const reading = (selected: RawBuilder<unknown>) => {
-    const statement = sql<Row>`select ${selected} from ${sql.table(table)} where ${idIsOneOf}`.compile(db);
-    const read = prepared(db, statement);
-    return async (ids: readonly number[]) => {
-      const found = new Map((await read(arrayOf(ids))).map((row) => [row.id, row]));
-      return ids.map((id) => found.get(id));
-    };
-  };
-  if (longText === undefined) return sharing(reading(list(columns)));
-
-  const shared = sharing(reading(sql.join(columns.map(unlessLong))));
+  const reading = (selected: RawBuilder<unknown>) =>
+    prepared(db, sql<Row>`select ${selected} from ${sql.table(table)} where ${idIsOneOf}`.compile(db));
   const readWhole = reading(list(columns));
+  const readShort = longText === undefined ? readWhole : reading(sql.join(columns.map(unlessLong)));
   const inTurn = pLimit(LONG_TEXTS_AT_ONCE);
-  return {
-    load: async (id: number) => {
-      const endsAt = performance.now() + LIMIT_MS;
-      const row = await shared.load(id);
-      if (row?.[longText] !== null) return row;
-      const whole = inTurn(async () => {
-        if (performance.now() > endsAt) throw overloaded();
-        return (await readWhole([id]))[0];
-      });
-      return until(endsAt, whole, overloaded);
-    },
-  };
+  return sharing(readAll, MAX_READS, (id, endsAt) => until(endsAt, inTurn(readLong, id, endsAt), overloaded));
+
+  async function readAll(ids: readonly number[]) {
+    const found = new Map((await readShort(arrayOf(ids))).map((row) => [row.id, row]));
+    return ids.map((id) => {
+      const row = found.get(id);
+      return row && longText !== undefined && row[longText] === null ? ALONE : row;
+    });
+  }
+
+  async function readLong(id: number, endsAt: number) {
+    if (performance.now() > endsAt) throw overloaded();
+    const [row] = await readWhole(arrayOf([id]));
+    return row;
+  }
 
   function unlessLong(column: Column) {
     const value = sql.ref(column);

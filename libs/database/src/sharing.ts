@@ -8,37 +8,35 @@ import DataLoader from 'dataloader';
  * Requests that share one statement at most. More would gain little, and while PostgreSQL is busy with the requests of
  * all connections at once, the service would have nothing to do.
  */
-const MAX_SHARING = 32;
+export const MAX_READS = 32;
 
 /** The same for writes: a commit, and the triggers that count rows, cost as much for many rows as for one. */
 export const MAX_WRITES = 64;
 
 /** For a shared statement and one of its own together, with their waits for connections: as long as one by itself may take. */
-export const LIMIT_MS = 2_500;
+const LIMIT_MS = 2_500;
 
 /** Instead of what belongs to a key: it could not be shared, so that whoever asked for it gets a statement of its own. */
 export const ALONE = Symbol('to be run alone');
 
 /**
  * @param run answers what belongs to each key, in the order of the keys; for several, it may leave some `ALONE`
- * @returns a loader whose `load(key)` fails as `run` does, or with the code ETIMEDOUT
+ * @param runAlone answers what belongs to a key that could not be shared, until `endsAt`, a time of `performance.now()`
+ * @returns a loader whose `load(key)` fails as `run` and `runAlone` do
  */
 export function sharing<Key, Result>(
   run: (keys: readonly Key[]) => Promise<(Result | typeof ALONE)[]>,
-  maxBatchSize = MAX_SHARING,
+  maxBatchSize = MAX_READS,
+  runAlone = async (key: Key, endsAt: number) => (await until(endsAt, run([key]), timedOut))[0] as Result,
 ) {
   async function runShared(keys: readonly Key[]) {
     const endsAt = performance.now() + LIMIT_MS;
-    const alone = async (key: Key) => {
-      const [own] = await until(endsAt, run([key]), timedOut);
-      return own as Result;
-    };
     try {
       const results = await run(keys);
-      return results.map((result, index) => (result === ALONE ? alone(keys[index]!) : result));
+      return results.map((result, index) => (result === ALONE ? runAlone(keys[index]!, endsAt) : result));
     } catch (error) {
       if (keys.length === 1 || !wasUndone(error)) throw error;
-      return keys.map(alone);
+      return keys.map((key) => runAlone(key, endsAt));
     }
   }
   const loader = new DataLoader(runShared, {
@@ -58,10 +56,7 @@ const wasUndone = (error: unknown) => /^((22|23|40)...|55P03)$/.test((error as {
 
 const timedOut = () => Object.assign(new Error('No time is left for a statement of its own'), { code: 'ETIMEDOUT' });
 
-/**
- * @param endsAt a time of `performance.now()`
- * @throws Error `late()` at that time; `work` then goes on with nobody waiting for it
- */
+/** @throws Error `late()` at the time `endsAt`; `work` then goes on with nobody waiting for it */
 export async function until<Result>(endsAt: number, work: Promise<Result>, late: () => Error) {
   const over = new AbortController();
   const limitMs = Math.max(1, endsAt - performance.now());
