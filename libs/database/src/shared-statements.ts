@@ -52,8 +52,8 @@ export function byId<Tables, Table extends keyof Tables & string, Column extends
 const LONG_TEXT_BYTES = 16 * 1_024;
 
 /**
- * One can be read while the service answers another one. More would only hold up each other, as the service is slower than
- * the database, until none of them arrives in time.
+ * Some are read while the service answers others. More would only hold up each other, as the service is slower than the
+ * database, until none of them arrives in time.
  */
 const LONG_TEXTS_AT_ONCE = 3;
 

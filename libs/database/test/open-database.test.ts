@@ -148,12 +148,14 @@ async function silenceableProxy() {
   const sockets: Socket[] = [];
   let holdsNew = false;
   const server = createServer((client) => {
+    sockets.push(client);
+    client.on('error', () => client.destroy());
     if (holdsNew) return;
     const upstream = connect(Number(target.port), target.hostname);
     client.pipe(upstream).pipe(client);
-    client.on('error', () => upstream.destroy());
+    client.on('close', () => upstream.destroy());
     upstream.on('error', () => client.destroy());
-    sockets.push(client, upstream);
+    sockets.push(upstream);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = new URL(database.url);
