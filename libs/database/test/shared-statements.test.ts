@@ -112,7 +112,7 @@ describe('Requests of one turn', () => {
   });
 
   test('leave connections to others while they read such texts, and are refused with 503 when it takes them too long', async () => {
-    await sql`create view slow as select page.* from page, pg_sleep(1.6) where id = 3`.execute(db);
+    await sql`create view slow as select 3 as id, repeat('x', 20000) as text from pg_sleep(1.6)`.execute(db);
     const patient = openDatabase<Tables>({
       url: database.url,
       poolMax: 4,
