@@ -295,7 +295,7 @@ test('Log: one JSON line per request with reqId, which the answer echoes, for th
     body,
   });
   const requests: [string, RequestInit?][] = [
-    ['/v1/items'],
+    ['/v1/items', { headers: { 'x-request-id': '"quoted\\' } }],
     ['/v1/items/1'],
     ['/nowhere'],
     ['/%zz'],
@@ -313,11 +313,22 @@ test('Log: one JSON line per request with reqId, which the answer echoes, for th
   await service.ended;
   const lines = service.log.filter(({ msg }) => msg === 'request');
   expect(lines.map(({ url, status, reqId }) => ({ url, status, reqId }))).toEqual(answers);
+  const { level, pid, hostname } = service.log[0]!;
+  const common = { level, pid, hostname, time: expect.any(Number), ip: '127.0.0.1' };
+  expect(lines).toMatchObject(lines.map(() => common));
 });
 
 test('LOG_LEVEL: warn logs nothing of what goes well, debug the requests of probes as well', async () => {
   const job = startItems({ DATABASE_URL: database.url, LOG_LEVEL: 'warn' }, 'migrate');
   expect([await job.ended, job.log]).toEqual([{ code: 0, errors: '' }, []]);
+
+  const PORT = `${await freePort()}`;
+  const quiet = startItems({ DATABASE_URL: database.url, LOG_LEVEL: 'warn', PORT });
+  const answer = () => fetch(`http://127.0.0.1:${PORT}/v1/items`).catch(() => undefined);
+  // No log line says that it listens.
+  while (!(await answer()));
+  quiet.child.kill('SIGTERM');
+  expect([await quiet.ended, quiet.log]).toEqual([{ code: 0, errors: '' }, []]);
 
   for (const [LOG_LEVEL, logged] of [
     ['info', ['/v1/items']],

@@ -42,7 +42,7 @@ export type Service = Awaited<ReturnType<typeof createService>>;
 
 /** A Fastify app with what all services have in common, ready for the routes of one. */
 export async function createService({ settings, title, description, ...words }: ServiceOptions) {
-  const requestLog = new RequestLog();
+  const requestLog = new RequestLog(settings.LOG_LEVEL);
   const app = Fastify({
     // PostgreSQL's detail of an error quotes what was sent.
     logger: {

@@ -1,35 +1,59 @@
+import { hostname } from 'node:os';
+import fastJsonStringify from 'fast-json-stringify';
 import { LogController, type FastifyReply, type FastifyRequest } from 'fastify';
+import { levels } from 'pino';
+import { Type, type Static } from 'typebox';
+import { logStream } from './log-stream.ts';
 
 const probes = new Set(['/livez', '/readyz', '/metrics']);
 
+const Line = Type.Object({
+  method: Type.String(),
+  url: Type.String(),
+  ms: Type.Number(),
+  ip: Type.String(),
+  status: Type.Optional(Type.Integer()),
+});
+type Line = Static<typeof Line>;
+
+const INFO = levels.values.info!;
+
+/** The text that pino would make of a line. Pino looks at each line as if it was the first, which takes twice as long. */
+const textOf = fastJsonStringify(
+  Type.Object({
+    level: Type.Integer({ default: INFO }),
+    time: Type.Integer(),
+    pid: Type.Integer({ default: process.pid }),
+    hostname: Type.String({ default: hostname() }),
+    reqId: Type.String(),
+    ...Line.properties,
+    msg: Type.String({ default: 'request' }),
+  }),
+);
+
 /** One line per request, when it is over; those that machines ask every few seconds at level debug. */
 export class RequestLog extends LogController {
+  readonly #logsInfo: boolean;
+
+  constructor(level: string) {
+    super();
+    this.#logsInfo = (levels.values[level] ?? Infinity) <= INFO;
+  }
+
   override incomingRequest() {}
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply) {
     const line = described(request, reply);
     line.status = reply.statusCode;
-    if (error) line.err = error;
-    const level = error ? 'error' : probes.has(request.routeOptions.url ?? '') ? 'debug' : 'info';
-    reply.log[level](line, 'request');
+    if (error) reply.log.error({ ...line, err: error }, 'request');
+    else if (probes.has(request.routeOptions.url ?? '')) reply.log.debug(line, 'request');
+    else if (this.#logsInfo) logStream.write(`${textOf({ time: Date.now(), reqId: request.id, ...line })}\n`);
   }
 
   /** The connection was closed before the answer was complete: there is no status, or it tells only half. */
   requestAborted(request: FastifyRequest, reply: FastifyReply) {
-    const line = described(request, reply);
-    line.aborted = true;
-    reply.log.info(line, 'request');
+    reply.log.info({ ...described(request, reply), aborted: true }, 'request');
   }
-}
-
-interface Line {
-  method: string;
-  url: string;
-  ms: number;
-  ip: string;
-  status?: number;
-  aborted?: boolean;
-  err?: Error;
 }
 
 const described = ({ method, url, ip }: FastifyRequest, { elapsedTime }: FastifyReply): Line => ({
