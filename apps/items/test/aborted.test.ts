@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { get, request, type ClientRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { openDatabase } from '@rest-services/database';
@@ -52,6 +53,32 @@ test('A request that its caller gives up is one line in the log and one in the m
     return post.end('{"title":"a"}');
   }
 });
+
+test('A caller who resets the connection before the answer causes no error in the log', async () => {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.write(nowhere);
+  await once(socket, 'data');
+  service.child.kill('SIGSTOP');
+  socket.write(nowhere);
+  socket.resetAndDestroy();
+  await once(socket, 'close');
+  service.child.kill('SIGCONT');
+  await (await fetch(`${url}/livez`)).text();
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+  expect(service.log.filter(({ url }) => url === '/nowhere')).toHaveLength(2);
+  expect(service.log.filter(({ level }) => Number(level) > 30)).toEqual([]);
+});
+
+test('Requests that are answered in one turn are all in the log and the metrics', async () => {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.end(nowhere.repeat(20)).resume();
+  await once(socket, 'close');
+  expect(await countOf('method="GET",route="none",status="404"')).toBe(20);
+  expect(service.log.filter(({ status }) => status === 404)).toHaveLength(20);
+});
+
+const nowhere = 'GET /nowhere HTTP/1.1\r\nhost: items\r\n\r\n';
 
 test('A list whose reader leaves before it has begun is aborted too, and no failure of the service', async () => {
   await sql`insert into item (title) select 'x' from generate_series(1, 1000)`.execute(db);

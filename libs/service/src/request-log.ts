@@ -11,7 +11,8 @@ const Line = Type.Object({
   method: Type.String(),
   url: Type.String(),
   ms: Type.Number(),
-  ip: Type.String(),
+  // Unknown when the caller has reset the connection meanwhile.
+  ip: Type.Optional(Type.String()),
   status: Type.Optional(Type.Integer()),
 });
 type Line = Static<typeof Line>;
