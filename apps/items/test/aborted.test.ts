@@ -70,6 +70,35 @@ test('A caller who resets the connection before the answer causes no error in th
   expect(service.log.filter(({ level }) => Number(level) > 30)).toEqual([]);
 });
 
+test('Callers who leave in the middle of a body end nothing but their own requests, whether the body is read or not', async () => {
+  const unfinished = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'].flatMap((method) =>
+    ['content-length: 5000', 'content-length: 5000000', 'transfer-encoding: chunked'].flatMap((length) =>
+      ['application/json', 'text', '/'].flatMap((type) =>
+        ['/v1/items', '/v1/items/1', '/readyz', '/docs', '/nowhere'].map(
+          (path) =>
+            `${method} ${path} HTTP/1.1\r\nhost: items\r\ncontent-type: ${type}\r\n${length}\r\n\r\n5\r\nabcde\r\n`,
+        ),
+      ),
+    ),
+  );
+  for (const leave of ['end', 'resetAndDestroy'] as const) {
+    // Each has left before its request is looked at.
+    service.child.kill('SIGSTOP');
+    const callers = unfinished.map((request) => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1').resume();
+      socket.on('error', () => undefined).write(request, () => socket[leave]());
+      return new Promise((resolve) => socket.on('close', resolve));
+    });
+    if (leave === 'resetAndDestroy') await Promise.all(callers);
+    service.child.kill('SIGCONT');
+    await Promise.all(callers);
+  }
+  expect((await fetch(`${url}/livez`)).status).toBe(200);
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+  expect(service.log.filter(({ level }) => Number(level) >= 40)).toEqual([]);
+});
+
 test('Requests that are answered in one turn are all in the log and the metrics', async () => {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.end(nowhere.repeat(20)).resume();

@@ -67,8 +67,13 @@ export function boundBodyMemory(app: FastifyInstance) {
         next(memory.isFull ? overloaded() : null, piece);
       },
     });
-    reply.raw.once('close', () => memory.release(bytes));
-    payload.on('error', (error) => counted.destroy(error));
+    // Fastify listens only while it reads, which it never does for a GET. An error that nobody listens to would end the process.
+    counted.on('error', () => undefined);
+    // What arrives after the answer is not kept, and must be taken off the connection for the next request.
+    reply.raw.once('close', () => {
+      payload.unpipe(counted).resume();
+      memory.release(bytes);
+    });
     done(null, payload.pipe(counted));
   });
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { get, request, type ClientRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { LongList } from '@rest-services/database';
@@ -77,6 +78,66 @@ describe('Bodies that are slow to arrive', () => {
       expect(answer.body).toBe(MiB - 100);
     },
   );
+});
+
+describe('Bodies that are answered before they have been read', () => {
+  const pieces = '1\r\na\r\n'.repeat(20_000);
+  const get = {
+    start: 'GET /openapi.json',
+    type: 'application/json',
+    length: 'transfer-encoding: chunked',
+    body: pieces,
+  };
+  const unsupported = { ...get, start: 'POST /texts', type: '/' };
+  const tooLarge = { ...unsupported, type: 'application/json', length: `content-length: ${2 * MiB}` };
+  const tooLong = { ...tooLarge, length: get.length, body: `200000\r\n${'x'.repeat(2 * MiB)}` };
+
+  /** @returns a connection on which such a request has been answered, and what has come over it by then */
+  async function answeredSooner({ start, type, length, body }: typeof get) {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('utf8');
+    socket.on('error', () => undefined);
+    socket.write(`${start} HTTP/1.1\r\nhost: a\r\ncontent-type: ${type}\r\n${length}\r\n\r\n${body}`);
+    const [said] = (await once(socket, 'data')) as [string];
+    return { socket, said };
+  }
+
+  test.each([
+    ['GET', get, 200],
+    ['unsupported', unsupported, 415],
+    ['announced as too large', tooLarge, 413],
+    ['too large', tooLong, 413],
+  ])('hold nothing afterwards: %s', async (_, request, status) => {
+    for (let turn = 0; turn < 40; turn += 1) {
+      const { socket, said } = await answeredSooner(request);
+      expect(said).toMatch(`HTTP/1.1 ${status} `);
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      socket.write(pieces, () => socket.destroy());
+      await closed;
+    }
+    expect((await service.request('POST', '/texts', { text: 'x'.repeat(MiB - 100) })).status).toBe(200);
+  });
+
+  test.each([
+    ['GET', get],
+    ['unsupported', unsupported],
+  ])('do not hold up the next request on their connection: %s', async (_, request) => {
+    const { socket } = await answeredSooner(request);
+    socket.write(`${pieces.repeat(20)}0\r\n\r\nGET /next HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
+    let said = '';
+    for await (const data of socket) said += data as string;
+    expect(said).toMatch(/HTTP\/1\.1 404 .*\r\n\r\n\{"message":"Not found"\}$/s);
+  });
+
+  test.each([
+    ['unsupported', unsupported],
+    ['announced as too large', tooLarge],
+    ['too large', tooLong],
+  ])('do not end the service when there is no memory for more of them: %s', async (_, request) => {
+    const slow = await fillMemory();
+    (await answeredSooner(request)).socket.destroy();
+    expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
+    slow.forEach((response) => response.destroy());
+  });
 });
 
 describe('Answers that are slow to be read', () => {
