@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openDatabase } from '@rest-services/database';
 import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
@@ -160,6 +163,26 @@ test('Connections on which nothing, or half a request, is sent do not prevent th
   expect((await service.ended).code).toBe(0);
   silent.destroy();
   halfSent.destroy();
+});
+
+// Other systems have no such file.
+(existsSync('/dev/full') ? test : test.skip)('A log that can not be written ends nothing', async () => {
+  const PORT = `${await freePort()}`;
+  const full = openSync('/dev/full', 'w');
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT, DATABASE_URL: database.url },
+    stdio: ['ignore', full, 'pipe'],
+  });
+  closeSync(full);
+  const errors = text(child.stderr!);
+  const ended = once(child, 'close');
+  const answer = async (): Promise<number> => {
+    const { status } = await fetch(`http://127.0.0.1:${PORT}/v1/items`).catch(() => ({ status: 0 }));
+    return status === 0 && child.exitCode === null ? answer() : status;
+  };
+  for (let turn = 0; turn < 3; turn += 1) expect(await answer()).toBe(200);
+  child.kill('SIGTERM');
+  expect([(await ended)[0], await errors]).toEqual([0, '']);
 });
 
 test('A second signal ends the process at once', async () => {

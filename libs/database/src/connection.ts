@@ -9,8 +9,11 @@ const UNRESPONSIVE_MS = 1_500;
 
 export const STATEMENT_TIMED_OUT = '57014';
 
-/** A migration has changed the type of a column that a prepared statement reads. */
-const PLAN_OUTDATED = '0A000';
+/**
+ * SQLSTATEs of what a new session would do: a migration has changed the type of a column that a prepared statement reads,
+ * or the session began while its database was read-only.
+ */
+const SESSION_OUTDATED = ['0A000', '25006'];
 
 interface Use {
   timeouts: boolean;
@@ -36,7 +39,11 @@ export function discardIfBroken(client: pg.PoolClient, { timeouts, names, onAnsw
       onAnswer();
       return result;
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError) || error.severity === 'FATAL' || error.code === PLAN_OUTDATED)
+      if (
+        !(error instanceof pg.DatabaseError) ||
+        error.severity === 'FATAL' ||
+        SESSION_OUTDATED.includes(error.code ?? '')
+      )
         brokenBy = error;
       // It is busy with somebody else's lock, or not answering at all.
       else if (error.code !== STATEMENT_TIMED_OUT) onAnswer();

@@ -1,7 +1,7 @@
 export { CHUNK_ROWS, chunksAfter, inChunks, type LongList } from './chunks.ts';
 export { containing } from './containing.ts';
 export { migrate, pendingMigrations, type Migrations } from './migrations.ts';
-export { openDatabase, poolUse, type DatabaseOptions, type PoolUse } from './open-database.ts';
+export { openDatabase, parseConnectionUrl, poolUse, type DatabaseOptions, type PoolUse } from './open-database.ts';
 export { pagesOf } from './pages.ts';
 export { keepRowCounts } from './row-counts.ts';
 export { byId, deletingById, inserting, updatingById } from './shared-statements.ts';

@@ -1,6 +1,7 @@
 import { overloaded } from '@rest-services/errors';
 import { Kysely, PostgresDialect, sql, type CompiledQuery, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
+import { parseIntoClientConfig } from 'pg-connection-string';
 import { discardIfBroken, rethrowWithCode } from './connection.ts';
 
 /** A request waits this long for a connection, new or out of the pool. */
@@ -19,10 +20,10 @@ const WAITING_PER_CONNECTION = 100;
 const REFUSED_PARAMETERS = '08P01';
 
 /**
- * PostgreSQL looks every second whether the client of a running statement is still there: a migration that goes on
- * without one keeps the lock.
+ * Whatever a server, a database or a role has for defaults. PostgreSQL looks every second whether the client of a running
+ * statement is still there: a migration that goes on without one keeps the lock.
  */
-const SESSION = '-c TimeZone=UTC -c client_connection_check_interval=1s';
+const SESSION = String.raw`-c TimeZone=UTC -c DateStyle=ISO -c default_transaction_isolation=read\ committed -c client_connection_check_interval=1s`;
 
 /**
  * Every statement of a request has an index. A plan that was made while the table was empty would not use it, and a
@@ -58,6 +59,18 @@ interface Opened {
 
 const opened = new WeakMap<object, Opened>();
 
+/**
+ * What a connection string such as `postgres://user:password@host:5432/database?sslmode=verify-full` says.
+ * @throws Error when no connection can be made with it: its port is out of range, or a certificate that it names can't
+ * be read
+ */
+export function parseConnectionUrl(url: string): pg.ClientConfig {
+  const config = parseIntoClientConfig(url);
+  const { port = 5_432 } = config;
+  if (port < 1 || port > 65_535) throw new Error(`Invalid port: ${port}`);
+  return config;
+}
+
 /** @param db what `openDatabase` has returned */
 export function poolUse<Tables>(db: Kysely<Tables>): PoolUse {
   const { totalCount, idleCount, waitingCount } = opened.get(db)!.pool;
@@ -86,9 +99,10 @@ export function openDatabase<Tables>({
   types.setTypeParser(pg.types.builtins.INT8, Number);
 
   types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, isoTimestamp);
+  const given = parseConnectionUrl(url);
   const pool = new pg.Pool({
-    connectionString: url,
-    ...(direct ? { options: timeouts ? `${SESSION} ${PLANS}` : SESSION } : {}),
+    ...given,
+    ...(direct ? { options: [given.options, SESSION, timeouts && PLANS].filter(Boolean).join(' ') } : {}),
     max: poolMax,
     keepAlive: true,
     types,

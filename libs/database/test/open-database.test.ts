@@ -123,11 +123,44 @@ describe('openDatabase', () => {
   });
 
   test('survives that its connection is killed, idle or in use', async () => {
-    const lost: Error[] = [];
-    const db = openDatabase({ url: database.url, poolMax: 1, onConnectionError: (error) => lost.push(error) });
+    let report: (lost: Error) => void;
+    const reported = new Promise<Error>((resolve) => (report = resolve));
+    const db = openDatabase({ url: database.url, poolMax: 1, onConnectionError: (lost) => report(lost) });
     await expect(sql`select pg_terminate_backend(pg_backend_pid())`.execute(db)).rejects.toThrow();
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
+
+    const other = open();
+    await sql`select pg_terminate_backend(${rows[0]!.pid})`.execute(other);
+    expect(await reported).toMatchObject({ code: '57P01' });
     expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
-    await db.destroy();
+    await Promise.all([db.destroy(), other.destroy()]);
+  });
+
+  test('keeps no session that began while the database was read-only', async () => {
+    const [db, other] = [open(), open()];
+    await inDatabase(other, 'set default_transaction_read_only = on');
+    await expect(sql`create table written ()`.execute(db)).rejects.toMatchObject({ code: '25006' });
+    await sql`begin read write`.execute(other);
+    await inDatabase(other, 'reset default_transaction_read_only');
+    await sql`commit`.execute(other);
+    await sql`create table written ()`.execute(db);
+    await Promise.all([db.destroy(), other.destroy()]);
+  });
+
+  test('has its own defaults, whatever the database has, and the options of the connection string beside them', async () => {
+    const url = new URL(database.url);
+    url.searchParams.set('options', '-c search_path=elsewhere -c DateStyle=German');
+    const [db, other] = [open(url.href), open()];
+    await inDatabase(other, "set DateStyle = 'SQL, DMY'");
+    await inDatabase(other, "set default_transaction_isolation = 'serializable'");
+    const { rows } = await sql`
+      select '2026-11-05 18:30:00+00'::timestamptz as at, current_setting('transaction_isolation') as isolation,
+        current_setting('search_path') as path, current_setting('TimeZone') as zone`.execute(db);
+    await inDatabase(other, 'reset all');
+    expect(rows).toEqual([
+      { at: '2026-11-05T18:30:00.000Z', isolation: 'read committed', path: 'elsewhere', zone: 'UTC' },
+    ]);
+    await Promise.all([db.destroy(), other.destroy()]);
   });
 
   test('gives up a connection on which the server is silent, and takes a new one when it answers again', async () => {
@@ -141,6 +174,11 @@ describe('openDatabase', () => {
     proxy.close();
   });
 });
+
+const inDatabase = (db: ReturnType<typeof open>, change: string) =>
+  sql`do ${sql.lit(`begin execute format('alter database %I ${change.replaceAll("'", "''")}', current_database()); end`)}`.execute(
+    db,
+  );
 
 /** Stands between a client and the server, and can stop passing anything on, as a network that drops packets does. */
 async function silenceableProxy() {

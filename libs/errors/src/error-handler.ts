@@ -35,6 +35,8 @@ interface AnyError {
  * No answer holds SQL, values, host names or a stack trace.
  */
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, words: ErrorWords) {
+  // A page or a file may have been about to be sent.
+  void reply.type('application/json; charset=utf-8');
   const { statusCode = 500, message, code = 'UNKNOWN', constraint = '' } = error as AnyError;
   if (statusCode >= 400 && statusCode < 500) return reply.code(statusCode).send({ message });
   if (statusCode === 503) return reply.code(503).header('retry-after', RETRY_AFTER_S).send({ message });

@@ -79,7 +79,9 @@ export function boundBodyMemory(app: FastifyInstance) {
 
   // What has been written must not be answered as if it had not; its answer is no larger than its request, which counts.
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (request.method !== 'GET' || typeof payload !== 'string' || payload.length <= SMALL_ANSWER_BYTES) {
+    const isSmall = typeof payload !== 'string' || payload.length <= SMALL_ANSWER_BYTES;
+    // Who has left gets nothing, and has been waited for already.
+    if (request.method !== 'GET' || isSmall || reply.raw.destroyed) {
       done(null, payload);
       return;
     }

@@ -1,6 +1,11 @@
 import { destination } from 'pino';
 
-const output = destination({ dest: 1, sync: true });
+/** What could not be written yet, such as while a disk is full, is kept up to this length; what comes on top is lost. */
+const MAX_UNWRITTEN_BYTES = 8 * 1_024 ** 2;
+
+const output = destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
+// A service goes on without its log. There is no place to tell about it.
+output.on('error', () => undefined);
 let lines = '';
 
 function flush() {

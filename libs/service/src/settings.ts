@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parseConnectionUrl } from '@rest-services/database';
 import { Ajv, type ErrorObject } from 'ajv';
 import { Type, type Static, type TSchema } from 'typebox';
 
@@ -48,9 +49,13 @@ const ajv = new Ajv({
   validateSchema: false,
 });
 
+type Variable = TSchema & { type?: string; description?: string };
+
 /** What operators set through the environment, checked; see the table in the README of each service. */
 export type Settings = Static<typeof EnvironmentVariables>;
 
+const variables = Object.entries(EnvironmentVariables.properties as Record<string, Variable>);
+const integers = variables.filter(([, { type }]) => type === 'integer').map(([name]) => name);
 const secrets = ['DATABASE_URL', 'DATABASE_MIGRATION_URL'];
 
 /**
@@ -62,6 +67,9 @@ export function loadSettings(environment: NodeJS.ProcessEnv, defaultPort: number
   const defaults = { PORT: defaultPort, SHUTDOWN_DELAY_MS: given.NODE_ENV === 'production' ? 1_000 : 0 };
   const settings = { ...defaults, ...given } as unknown;
   if (!ajv.validate<Settings>(EnvironmentVariables, settings)) throw notAllowed(nameIn(ajv.errors![0]!), given);
+  // Ajv takes whatever JavaScript makes a number of, such as 0x50.
+  const noInteger = integers.find((name) => given[name] !== undefined && !/^\d+$/.test(given[name]));
+  if (noInteger) throw notAllowed(noInteger, given);
   const noUrl = secrets.find((name) => !isUrl(given[name]));
   if (noUrl) throw notAllowed(noUrl, given);
   return settings;
@@ -70,7 +78,7 @@ export function loadSettings(environment: NodeJS.ProcessEnv, defaultPort: number
 /** The schema knows only how a URL begins. */
 function isUrl(text: string | undefined) {
   try {
-    return text === undefined || Boolean(decodeURIComponent(new URL(text).href));
+    return text === undefined || Boolean(decodeURIComponent(text) && parseConnectionUrl(text));
   } catch {
     return false;
   }
@@ -82,9 +90,7 @@ const nameIn = ({ params, instancePath }: ErrorObject) =>
 
 function notAllowed(name: string, given: NodeJS.ProcessEnv) {
   const was = given[name] === undefined ? 'not set' : secrets.includes(name) ? 'not that' : JSON.stringify(given[name]);
-  const { description } = (EnvironmentVariables.properties as Record<string, TSchema & { description?: string }>)[
-    name
-  ]!;
+  const description = new Map(variables).get(name)?.description;
   return new Error(`${name} must be ${description}; it is ${was}`);
 }
 

@@ -14,9 +14,11 @@ const overloaded = { message: 'The service is overloaded, try again in a moment'
 let service: Awaited<ReturnType<typeof start>>;
 const start = () => serve({ migrations: {}, buildApp });
 let chunksRead: number;
+let lateAnswers: number;
 beforeEach(async () => {
   service = await start();
   chunksRead = 0;
+  lateAnswers = 0;
 });
 afterEach(() => service.stop());
 
@@ -27,6 +29,11 @@ async function buildApp(_db: unknown, settings: Settings) {
   // More than the system takes from a service whose reader does not read.
   const texts = ['x'.repeat(22 * MiB)];
   app.get('/texts', { schema: { response: { 200: Type.Array(Type.String()) } } }, () => texts);
+  app.get('/late', { schema: { hide: true } }, async (_request, reply) => {
+    await once(reply.raw, 'close');
+    lateAnswers += 1;
+    return texts[0];
+  });
   const list = Type.Array(Type.Array(Type.String()));
   app.get('/list', { schema: { response: { 200: list } } }, async (_request, reply) => sendRows(reply, chunks(20)));
   app.get('/failing', { schema: { response: { 200: list } } }, async (_request, reply) =>
@@ -149,6 +156,15 @@ describe('Answers that are slow to be read', () => {
     let answer = await service.request('GET', '/texts');
     while (answer.status === 503) answer = await service.request('GET', '/texts');
     expect(answer.body).toEqual(['x'.repeat(22 * MiB)]);
+  });
+
+  test('are not counted when their readers have left already', async () => {
+    for (let turn = 1; turn <= 4; turn += 1) {
+      const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+      socket.write('GET /late HTTP/1.1\r\nhost: a\r\n\r\n', () => socket.resetAndDestroy());
+      while (lateAnswers < turn) await service.request('POST', '/texts', { text: 'a' });
+    }
+    expect((await service.request('GET', '/texts')).status).toBe(200);
   });
 
   test('are counted no longer when they have been read', async () => {

@@ -20,6 +20,10 @@ async function buildApp(_db: unknown, settings: Settings) {
   app.get('/stream', { schema: { hide: true } }, (_request, reply) =>
     reply.header('referrer-policy', 'origin').send(Readable.from(['[', ']'])),
   );
+  const cannotOpen = Object.assign(new Error('No file can be opened'), { code: 'EMFILE' });
+  app.get('/page', { schema: { hide: true } }, (_request, reply) =>
+    reply.type('text/html').send(new Readable({ read: () => undefined, construct: (done) => done(cannotOpen) })),
+  );
   const body = Type.Object({ text: Type.String({ maxLength: 3 }), note: Type.Optional(Type.String()) });
   app.post('/', { schema: { body, response: { 200: body } } }, (request) => request.body);
   return app;
@@ -113,6 +117,13 @@ describe('Every answer', () => {
     const stream = await service.request('GET', '/stream');
     expect(stream.headers.get('referrer-policy')).toBe('origin');
   });
+});
+
+test('A failure is JSON, even where a page was to be sent', async () => {
+  service = await start();
+  const { status, headers, body } = await service.request('GET', '/page');
+  expect([status, headers.get('content-type')]).toEqual([500, 'application/json; charset=utf-8']);
+  expect(body).toEqual({ message: 'Database error', error: { code: 'EMFILE' } });
 });
 
 describe('Bodies', () => {

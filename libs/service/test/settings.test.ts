@@ -52,6 +52,8 @@ describe('Settings', () => {
     ['PORT', '-1'],
     ['PORT', '65536'],
     ['PORT', '80.5'],
+    ['PORT', '1e3'],
+    ['PORT', '0x50'],
     ['NODE_ENV', 'prod'],
     ['DATABASE_POOL_MAX', '0'],
     ['MIGRATE_ON_START', 'yes'],
@@ -72,9 +74,21 @@ describe('Settings', () => {
       'mysql://root:pa55word@db',
       'postgres://root:pa55word@db:99999/x',
       'postgres://root:pa55word%zz@db/x',
+      'postgres://root:pa55word@db/x?port=abc',
+      'postgres://root:pa55word@db/x?port=65536',
+      'postgres://root:pa55word@db/x?sslrootcert=/nowhere',
     ]) {
       expect(() => load({ DATABASE_URL: url })).toThrow(/^(?!.*pa55word)DATABASE_URL must be/);
     }
+  });
+
+  test('have a DATABASE_URL of any form that the driver knows', () => {
+    for (const url of [
+      'postgres://db',
+      'postgresql://items@[::1]:5433/items?sslmode=disable',
+      'postgres://a:b@/items?host=/run',
+    ])
+      expect(load({ DATABASE_URL: url }).DATABASE_URL).toBe(url);
   });
 
   test('read a secret X from the file that X_FILE names, unless X is set', async () => {
