@@ -4,7 +4,14 @@ import { Type } from 'typebox';
 
 const stored = { minimum: -2_147_483_648, maximum: 2_147_483_647 };
 const Rank = Type.Optional(
-  Type.Integer({ ...stored, description: 'Missing or empty: null.', examples: [1], ...acceptsText, ...absentIfEmpty }),
+  Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    ...stored,
+    description: 'Missing or empty: null. Digits in a string will do too.',
+    examples: [1],
+    ...acceptsText,
+    ...absentIfEmpty,
+  }),
 );
 
 const Language = Type.Object({
@@ -14,7 +21,13 @@ const Language = Type.Object({
     examples: ['TypeScript'],
     ...absentIfBlank,
   }),
-  released_year: Type.Integer({ ...stored, examples: [2012], ...acceptsText, ...absentIfEmpty }),
+  released_year: Type.Integer({
+    ...stored,
+    description: 'Digits in a string will do too.',
+    examples: [2012],
+    ...acceptsText,
+    ...absentIfEmpty,
+  }),
   githut_rank: Rank,
   pypl_rank: Rank,
   tiobe_rank: Rank,

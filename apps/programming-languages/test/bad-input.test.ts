@@ -170,6 +170,26 @@ describe('Bodies of POST and PUT', () => {
       }
     },
   );
+
+  test.each<Record<string, string>>([
+    { 'content-type': 'application/x-www-form-urlencoded; charset=utf-16' },
+    { ...formType, 'content-encoding': 'gzip' },
+    { 'content-type': 'application/json; charset=iso-8859-1' },
+  ])('that are not plain UTF-8 by their headers %j are answered 415', async (headers) => {
+    for (const [method, path] of writes()) {
+      const response = await refused(method, path, 'name=a&released_year=1991', headers);
+      expect([response.status, response.body]).toEqual([415, { message: 'Body must be in UTF-8 and not compressed' }]);
+    }
+  });
+
+  test('may say of themselves that they are plain UTF-8, in any case of letters', async () => {
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded;notcharset=latin1; charset="UTF-8"',
+      'content-encoding': 'Identity',
+    };
+    const response = await service.request('PUT', `/programming-languages/${id}`, 'name=a&released_year=1991', headers);
+    expect(response.status).toBe(200);
+  });
 });
 
 describe('Paths and queries', () => {

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import accepts from '@fastify/accepts';
 import fastifyStatic from '@fastify/static';
 import { HttpError } from '@rest-services/errors';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 
 /** The pages load what this service serves and nothing else. */
 const pagePolicy = [
@@ -22,6 +23,7 @@ const pagePolicy = [
 /** Serves the files of the client, and its index page at every other path that a browser may ask for. */
 export async function serveClient(app: FastifyInstance) {
   const root = clientFolder();
+  await app.register(accepts);
   await app.register(fastifyStatic, {
     root,
     // A route for each file, so that the one below is left for every other path.
@@ -41,14 +43,10 @@ export async function serveClient(app: FastifyInstance) {
     },
   });
   app.get('/*', { schema: { hide: true } }, (request, reply) => {
-    if (!wantsPage(request)) throw new HttpError(404, 'Not found');
+    // A program that asks for JSON alone must not get a page for a path that it has mistyped.
+    if (!request.types(['html', 'application/xhtml+xml'])) throw new HttpError(404, 'Not found');
     return reply.sendFile('index.html');
   });
-}
-
-/** A program that asks for JSON alone must not get a page for a path that it has mistyped. */
-function wantsPage({ headers: { accept = '*/*' } }: FastifyRequest) {
-  return /text\/html|application\/xhtml\+xml|(text|\*)\/\*/.test(accept);
 }
 
 /** The build of todos-web: beside the bundle, or where it was made when the service runs from its sources. */

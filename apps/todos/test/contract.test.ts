@@ -115,14 +115,17 @@ describe('GET /api/todos/:id', () => {
 
   test('reads the segment as parseInt(segment, 10) does', async () => {
     const id = await create();
-    for (const segment of [`${id}abc`, `${id}.9`, `%20${id}`, `+${id}`, `0${id}`, `${id}e3`]) {
+    for (const segment of [`${id}abc`, `${id}.9`, `%20${id}`, `+${id}`, `0${id}`, `${id}e3`, `${id}%00`]) {
       expect((await send('GET', `/api/todos/${segment}`)).body).toMatchObject({ id });
     }
   });
 
-  test.each(['abc', '-', '%20', 'NaN', '%F0%9F%98%80', 'x1'])('answers 400 Invalid id to %s', async (segment) => {
-    expect(await send('GET', `/api/todos/${segment}`)).toEqual(answer(400, { message: 'Invalid id' }));
-  });
+  test.each(['abc', '-', '%20', 'NaN', '%F0%9F%98%80', '%00', 'x1'])(
+    'answers 400 Invalid id to %s',
+    async (segment) => {
+      expect(await send('GET', `/api/todos/${segment}`)).toEqual(answer(400, { message: 'Invalid id' }));
+    },
+  );
 
   test.each(['0', '-1', '0x10', `${missingId}`, `1${'0'.repeat(30)}`, '9'.repeat(400), `-${'9'.repeat(400)}`])(
     'answers 404 Todo not found to %s',

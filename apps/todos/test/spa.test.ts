@@ -78,12 +78,20 @@ describe('In production mode', () => {
     expect(policy).not.toMatch(/unsafe|data:|\*/);
   });
 
-  test.each(['*/*', 'text/*', undefined])('a caller that accepts %s gets the page', async (accept) => {
-    expect((await get('/todos', accept ? { accept } : {})).text).toMatch(/^<!doctype html>/i);
-  });
+  test.each(['*/*', 'text/*', 'TEXT/HTML', 'application/xhtml+xml', undefined])(
+    'a caller that accepts %s gets the page',
+    async (accept) => {
+      expect((await get('/todos', accept ? { accept } : {})).text).toMatch(/^<!doctype html>/i);
+    },
+  );
 
-  test('a caller that asks only for JSON gets 404 with a JSON message', async () => {
-    const { status, text } = await get('/api/todo', { accept: 'application/json' });
+  test.each([
+    'application/json',
+    'application/json, text/html;q=0',
+    'application/json;profile="text/html"',
+    'x-text/*',
+  ])('a caller that asks for %s gets 404 with a JSON message', async (accept) => {
+    const { status, text } = await get('/api/todo', { accept });
     expect([status, JSON.parse(text)]).toEqual([404, { message: 'Not found' }]);
   });
 

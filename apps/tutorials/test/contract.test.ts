@@ -178,7 +178,20 @@ describe('GET /api/tutorials', () => {
 });
 
 describe('GET /api/tutorials?title=', () => {
-  const all = ['Fastify', 'fast food', '100% pure', 'a_b', 'a\\b', "it's", '"so"', 'a b', 'axb', 'a\\%b'];
+  const all = [
+    'Fastify',
+    'fast food',
+    '100% pure',
+    'a_b',
+    'a\\b',
+    "it's",
+    '"so"',
+    'a b',
+    'axb',
+    'a\\%b',
+    'İSTANBUL',
+    'Москва',
+  ];
   beforeEach(() =>
     service.db
       .insertInto('tutorial')
@@ -191,6 +204,8 @@ describe('GET /api/tutorials?title=', () => {
     ['the beginning of a title', 'Fast', ['Fastify', 'fast food']],
     ['the end of a title', 'ood', ['fast food']],
     ['the middle of a title, in any case', 'ASTIF', ['Fastify']],
+    ['letters that are not Latin, in any case', 'моск', ['Москва']],
+    ['letters of which one was larger in bytes', 'ista', ['İSTANBUL']],
     ['a single letter', 'X', ['axb']],
     ['a blank', ' ', ['fast food', '100% pure', 'a b']],
     ['%', '%', ['100% pure', 'a\\%b']],

@@ -75,6 +75,8 @@ async function initialise(directory: string, { durable }: ClusterOptions) {
       '--auth=scram-sha-256',
       '--encoding=UTF8',
       '--locale=C',
+      // By which pg_trgm tells letters from other characters.
+      `--lc-ctype=${process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8'}`,
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
       '--no-instructions',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import cors from '@fastify/cors';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import underPressure from '@fastify/under-pressure';
-import { handleErrors, overloaded, type ErrorWords } from '@rest-services/errors';
+import { handleErrors, HttpError, overloaded, type ErrorWords } from '@rest-services/errors';
 import Fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { boundBodyMemory } from './body-memory.ts';
 import { drainOnClose } from './drain.ts';
@@ -61,6 +61,8 @@ export async function createService({ settings, title, description, ...words }: 
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
+      // Node would answer without a body, and without a line in the log.
+      requireHostHeader: false,
       // Without a body there is no stream to be read and ended, which would take some microseconds of each request.
       optimizeEmptyRequests: true,
     },
@@ -76,14 +78,14 @@ export async function createService({ settings, title, description, ...words }: 
   drainOnClose(app, settings.SHUTDOWN_DELAY_MS);
   onAborted(app, (request, reply) => requestLog.requestAborted(request, reply));
 
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id).headers(securityHeaders);
-    done();
+  app.addHook('onRequest', ({ id, headers, raw }, reply, done) => {
+    reply.header('x-request-id', id).headers(securityHeaders);
+    const isHostMissing = headers.host === undefined && raw.httpVersion === '1.1';
+    done(isHostMissing ? new HttpError(400, 'The header Host is missing') : undefined);
   });
-  await app.register(underPressure, {
-    maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,
-    pressureHandler: refuseIfItLasts(),
-  });
+  // An expectation that Node does not know is nothing that a service here could fail.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  // Before whatever refuses requests: a page may read those answers too.
   const origin = allowedOrigins(settings);
   if (origin) {
     await app.register(cors, {
@@ -94,6 +96,10 @@ export async function createService({ settings, title, description, ...words }: 
       strictPreflight: false,
     });
   }
+  await app.register(underPressure, {
+    maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,
+    pressureHandler: refuseIfItLasts(),
+  });
   await addDocument(app, { title, description }, words);
   return app;
 }

@@ -13,7 +13,6 @@ export function acceptJson(app: FastifyInstance) {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (body.length === 0) done(null, undefined);
-    else if (!isPlainUtf8(request.headers)) done(new HttpError(415, 'Body must be in UTF-8 and not compressed'));
     else if (isUtf8(body)) void parseJson(request, body.toString(), done);
     else done(new HttpError(400, 'Body is not valid UTF-8'));
   });
@@ -21,16 +20,17 @@ export function acceptJson(app: FastifyInstance) {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body: Buffer, done) =>
     body.length === 0 ? done(null, undefined) : done(new HttpError(415, 'Unsupported Media Type')),
   );
-  app.addHook('preParsing', (request, _reply, _payload, done) => {
-    const { headers } = request.raw;
+  app.addHook('preParsing', ({ raw: { headers, method }, is404 }, _reply, _payload, done) => {
     const isEmpty = !headers['transfer-encoding'] && !Number(headers['content-length'] ?? 0);
     if (isEmpty && headers['content-type'] !== undefined) delete headers['content-type'];
-    done(request.is404 ? new HttpError(404, 'Not found') : null);
+    if (is404) done(new HttpError(404, 'Not found'));
+    else if (isEmpty || method === 'GET' || method === 'HEAD' || isPlainUtf8(headers)) done(null);
+    else done(new HttpError(415, 'Body must be in UTF-8 and not compressed'));
   });
 }
 
 /** As far as the headers tell. */
 function isPlainUtf8(headers: IncomingHttpHeaders) {
-  const charset = /charset="?([^;"\s]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
-  return /^utf-?8$/i.test(charset) && (headers['content-encoding'] ?? 'identity') === 'identity';
+  const charset = /;\s*charset="?([^;"\s]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+  return /^utf-?8$/i.test(charset) && /^identity$/i.test(headers['content-encoding'] ?? 'identity');
 }

@@ -31,7 +31,6 @@ const ajv = new Ajv({
   verbose: true,
   allowUnionTypes: true,
   keywords: ['x-absent-if', 'x-accepts-text', 'x-empty-message'],
-  formats: { 'date-time': true },
   // TypeBox has made the schemas; to check them against JSON Schema's own schema would take a part of each start.
   meta: false,
   validateSchema: false,
@@ -91,7 +90,7 @@ function inWords({ keyword, instancePath, params, parentSchema }: ErrorObject) {
   const field = capitalised(keyword === 'required' ? allowed.missingProperty : instancePath.slice(1));
   const schema = parentSchema as FieldSchema;
   if (schema.enum) return `${field} must be ${schema.enum.join(' or ')}`;
-  if (schema.type === 'integer') return `${field} must be ${integerIn(schema)}`;
+  if ([schema.type].flat().includes('integer')) return `${field} must be ${integerIn(schema)}`;
   switch (keyword) {
     case 'required':
       return schema.properties?.[allowed.missingProperty]?.['x-empty-message'] ?? `${field} cannot be empty`;
@@ -107,7 +106,7 @@ function inWords({ keyword, instancePath, params, parentSchema }: ErrorObject) {
 }
 
 interface FieldSchema {
-  type?: string;
+  type?: string | string[];
   enum?: (string | number)[];
   minimum?: number;
   maximum?: number;
@@ -138,7 +137,9 @@ function textParser(schema: TObject) {
       const parsed = type === 'string' || (asText && integer !== undefined) ? text : integer;
       if (parsed !== undefined) value[name] = parsed;
       else if (required.has(name)) return { error: new HttpError(400, `Invalid ${name}`) };
-      if (!isStorable(parsed)) return { error: new HttpError(400, `${capitalised(name)} ${unstorableText}`) };
+      // What a path names is a number in the end.
+      if (!required.has(name) && !isStorable(parsed))
+        return { error: new HttpError(400, `${capitalised(name)} ${unstorableText}`) };
     }
     return { value };
   };

@@ -32,6 +32,7 @@ test('While the processor has more to do than it can, requests are answered 503 
     refused = answers.find(isRefused);
   }
   expect([refused.headers.get('retry-after'), refused.body]).toEqual(['1', overloaded]);
+  expect(refused.headers.get('access-control-allow-origin')).toBe('*');
   expect((await service.request('GET', '/livez')).status).toBe(200);
   let answer = await service.request('POST', '/texts', { text: 'a' });
   while (isRefused(answer)) answer = await service.request('POST', '/texts', { text: 'a' });

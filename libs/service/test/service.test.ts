@@ -1,4 +1,6 @@
+import { connect } from 'node:net';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 import { createService, Message, type Settings } from '../src/index.ts';
@@ -117,6 +119,23 @@ describe('Every answer', () => {
     const stream = await service.request('GET', '/stream');
     expect(stream.headers.get('referrer-policy')).toBe('origin');
   });
+});
+
+test.each([
+  ['that lacks the header Host is answered 400 with a message', '', 400, { message: 'The header Host is missing' }],
+  [
+    'that expects what no service offers is answered like any other',
+    'host: a\r\nexpect: more\r\n',
+    200,
+    { message: 'ok' },
+  ],
+])('A request %s', async (_, headers, status, body) => {
+  service = await start();
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  socket.write(`GET / HTTP/1.1\r\n${headers}connection: close\r\n\r\n`);
+  const [head, answer] = (await text(socket)).split('\r\n\r\n');
+  expect(head).toMatch(`HTTP/1.1 ${status} `);
+  expect(JSON.parse(answer!)).toEqual(body);
 });
 
 test('A failure is JSON, even where a page was to be sent', async () => {

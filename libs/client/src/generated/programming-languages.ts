@@ -213,23 +213,26 @@ export interface operations {
                      * @example TypeScript
                      */
                     name: string;
-                    /** @example 2012 */
+                    /**
+                     * @description Digits in a string will do too.
+                     * @example 2012
+                     */
                     released_year: number;
                     /**
-                     * @description Missing or empty: null.
+                     * @description Missing or empty: null. Digits in a string will do too.
                      * @example 1
                      */
-                    githut_rank?: number;
+                    githut_rank?: number | null;
                     /**
-                     * @description Missing or empty: null.
+                     * @description Missing or empty: null. Digits in a string will do too.
                      * @example 1
                      */
-                    pypl_rank?: number;
+                    pypl_rank?: number | null;
                     /**
-                     * @description Missing or empty: null.
+                     * @description Missing or empty: null. Digits in a string will do too.
                      * @example 1
                      */
-                    tiobe_rank?: number;
+                    tiobe_rank?: number | null;
                 };
                 "application/x-www-form-urlencoded": {
                     /**
@@ -237,23 +240,26 @@ export interface operations {
                      * @example TypeScript
                      */
                     name: string;
-                    /** @example 2012 */
+                    /**
+                     * @description Digits in a string will do too.
+                     * @example 2012
+                     */
                     released_year: number;
                     /**
-                     * @description Missing or empty: null.
+                     * @description Missing or empty: null. Digits in a string will do too.
                      * @example 1
                      */
-                    githut_rank?: number;
+                    githut_rank?: number | null;
                     /**
-                     * @description Missing or empty: null.
+                     * @description Missing or empty: null. Digits in a string will do too.
                      * @example 1
                      */
-                    pypl_rank?: number;
+                    pypl_rank?: number | null;
                     /**
-                     * @description Missing or empty: null.
+                     * @description Missing or empty: null. Digits in a string will do too.
                      * @example 1
                      */
-                    tiobe_rank?: number;
+                    tiobe_rank?: number | null;
                 };
             };
         };
@@ -358,23 +364,26 @@ export interface operations {
                      * @example TypeScript
                      */
                     name: string;
-                    /** @example 2012 */
+                    /**
+                     * @description Digits in a string will do too.
+                     * @example 2012
+                     */
                     released_year: number;
                     /**
-                     * @description Missing or empty: null.
+                     * @description Missing or empty: null. Digits in a string will do too.
                      * @example 1
                      */
-                    githut_rank?: number;
+                    githut_rank?: number | null;
                     /**
-                     * @description Missing or empty: null.
+                     * @description Missing or empty: null. Digits in a string will do too.
                      * @example 1
                      */
-                    pypl_rank?: number;
+                    pypl_rank?: number | null;
                     /**
-                     * @description Missing or empty: null.
+                     * @description Missing or empty: null. Digits in a string will do too.
                      * @example 1
                      */
-                    tiobe_rank?: number;
+                    tiobe_rank?: number | null;
                 };
                 "application/x-www-form-urlencoded": {
                     /**
@@ -382,23 +391,26 @@ export interface operations {
                      * @example TypeScript
                      */
                     name: string;
-                    /** @example 2012 */
+                    /**
+                     * @description Digits in a string will do too.
+                     * @example 2012
+                     */
                     released_year: number;
                     /**
-                     * @description Missing or empty: null.
+                     * @description Missing or empty: null. Digits in a string will do too.
                      * @example 1
                      */
-                    githut_rank?: number;
+                    githut_rank?: number | null;
                     /**
-                     * @description Missing or empty: null.
+                     * @description Missing or empty: null. Digits in a string will do too.
                      * @example 1
                      */
-                    pypl_rank?: number;
+                    pypl_rank?: number | null;
                     /**
-                     * @description Missing or empty: null.
+                     * @description Missing or empty: null. Digits in a string will do too.
                      * @example 1
                      */
-                    tiobe_rank?: number;
+                    tiobe_rank?: number | null;
                 };
             };
         };
