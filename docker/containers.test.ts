@@ -183,7 +183,7 @@ describe.each(services)('The image of $app', ({ app, path, record, served = [] }
     const ours = steps.slice(0, steps.findIndex(([, command]) => command.includes('rm -rf /usr/local/lib')) + 1);
     const sizes = ours.map(([size]) => bytes(size)).filter((size) => size > 0);
     expect(sizes.length).toBeGreaterThan(0);
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(6_000_000);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(5_000_000);
   });
 
   test('tells by its labels what it is and of which commit', async () => {

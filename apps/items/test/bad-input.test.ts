@@ -26,7 +26,7 @@ testUnreadableBodies({ service: () => service, stored, writes });
 
 describe('Bodies of POST and PUT', () => {
   test.each(['\\u0000', 'a\\u0000b', '\\ud800', '\\udc00a', '\\ud83d\\ud83d\\ude00'])(
-    'with a title that PostgreSQL can not store (%s) are answered 400',
+    'with a title that PostgreSQL cannot store (%s) are answered 400',
     async (title) => {
       for (const [method, path] of writes()) {
         expect((await refused(method, path, `{"title":"${title}"}`)).body).toEqual({

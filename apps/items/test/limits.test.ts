@@ -43,7 +43,7 @@ test.concurrent(
       expect(await ended).toEqual({ code: 1, errors: '' });
       const lines = log.map(({ msg }) => msg);
       expect(lines.slice(0, 2)).toEqual(['database is not up yet', 'database is not up yet']);
-      expect(lines.at(-1)).toBe('can not migrate the database');
+      expect(lines.at(-1)).toBe('cannot migrate the database');
       expect(JSON.stringify(log)).not.toContain('pa55word');
     }
   },

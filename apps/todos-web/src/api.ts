@@ -61,6 +61,6 @@ function lostAnswer(cause: unknown) {
     return new Problem('failed', words, cause);
   }
   // What fetch throws when it gets no answer at all.
-  if (cause instanceof TypeError) return new Problem('failed', 'The server can not be reached.', cause);
+  if (cause instanceof TypeError) return new Problem('failed', 'The server cannot be reached.', cause);
   return cause;
 }

@@ -83,7 +83,7 @@ describe('POST /api/todos', () => {
     expect((await send('GET', `/api/todos/${id}`)).body).toEqual({ id, description, isCompleted: 0 });
   });
 
-  test.each(['\\u0000', '\\ud800'])('answers 400 to %s, which can not be stored', async (text) => {
+  test.each(['\\u0000', '\\ud800'])('answers 400 to %s, which cannot be stored', async (text) => {
     expect((await send('POST', '/api/todos', `{"description":"a${text}"}`)).status).toBe(400);
     expect(await list()).toEqual([]);
   });

@@ -43,7 +43,7 @@ describe('In production mode', () => {
     }
   });
 
-  test('the index page can not be taken for another of the same size and age', async () => {
+  test('the index page cannot be taken for another of the same size and age', async () => {
     const { headers } = await get('/');
     expect([headers.get('etag'), headers.get('last-modified')]).toEqual([null, null]);
   });

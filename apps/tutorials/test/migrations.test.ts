@@ -30,7 +30,7 @@ test.each([['`node main.js migrate`', ['migrate']] as const, ['`node main.js`', 
     expect(await ended).toEqual({ code: 1, errors: '' });
     expect(log).toEqual([
       expect.objectContaining({
-        msg: 'can not migrate the database',
+        msg: 'cannot migrate the database',
         err: expect.objectContaining({ message: 'relation "tutorial_title" already exists' }),
       }),
     ]);

@@ -2,8 +2,8 @@ import type { PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 
 /**
- * A server that does not even end a statement in time is given up, and so is a transaction that is not over by then. With
- * the wait for a connection that is 2.5 s, where a request may take three.
+ * A server that has not even ended a statement by then is given up, and so is a transaction that is not over. With the wait
+ * for a connection, of 1 s, that makes 2.5 s; a request may take three.
  */
 const UNRESPONSIVE_MS = 1_500;
 
@@ -23,8 +23,8 @@ interface Use {
 }
 
 /**
- * A connection that the server has ended, or on which it has not answered, can't be used again: what it still sends
- * would answer the wrong query.
+ * Runs statements on a connection of pg's pool, within their time. When it is released, it goes back to the pool, unless the
+ * server has ended it or has not answered on it: what it still sends would answer the wrong query.
  */
 export function discardIfBroken(client: pg.PoolClient, { timeouts, names, onAnswer }: Use): PostgresPoolClient {
   let brokenBy: unknown;

@@ -11,7 +11,7 @@ const MAX_SEARCHES = 8;
 /** A longer text has so many trigrams that to look for them all takes longer than to plan a statement. */
 const MAX_SHARED_LENGTH = 256;
 
-/** So often PostgreSQL looks, unless it is told otherwise, whether a table has changed so much that it has to be sampled anew. */
+/** So often PostgreSQL looks, unless it is told otherwise, whether a table has changed so much that its sample is out of date. */
 const SAMPLED_EVERY_MS = 60_000;
 
 interface SearchOptions<Column> {
@@ -87,7 +87,7 @@ const isRare = (text: string, sample: string) =>
 
 /**
  * The hundred or two texts of a column from which PostgreSQL's planner would guess as well, in small letters.
- * @returns a function that answers what is known so far, which is nothing at first, and has it read anew from time to time
+ * @returns a function that answers what is known so far, which is nothing at first, and refreshes it from time to time
  */
 function sampleOf<DB>(db: Kysely<DB>, table: string, column: string) {
   const read = compiled(

@@ -27,8 +27,8 @@ const SESSION = String.raw`-c TimeZone=UTC -c DateStyle=ISO -c default_transacti
 
 /**
  * Every statement of a request has an index. A plan that was made while the table was empty would not use it, and a
- * prepared statement keeps its plan until the table is analysed, however much the table grows meanwhile. And none takes
- * as long as to compile it would, which PostgreSQL does each time when it expects many rows.
+ * prepared statement keeps its plan until the table is analysed, however much the table grows meanwhile. And none runs
+ * long enough for JIT compilation to pay off, which PostgreSQL does each time when it expects many rows.
  */
 const PLANS = '-c enable_seqscan=off -c jit=off';
 

@@ -59,7 +59,7 @@ const LONG_TEXTS_AT_ONCE = 3;
 
 /**
  * Deletes rows by their ids.
- * @returns a loader whose `load(id)` answers whether there was such a row; of several at once, one is told so
+ * @returns a loader whose `load(id)` answers whether there was such a row; of several concurrent deletes of one id, exactly one does
  */
 export function deletingById<Tables>(db: Kysely<Tables>, table: keyof Tables & string) {
   const rows = sql.table(table);
@@ -182,7 +182,7 @@ const isLarge = (row: object) => Object.values(row).some((value) => typeof value
 
 /**
  * Changes of one turn share a statement, which waits for no locked row: those are left to statements of their own, so that
- * nobody but who asked for them waits.
+ * only the callers of those rows wait.
  * @param repeated what becomes of a further change of the same row in the same turn
  * @returns a loader whose `load` answers whether there was a row with the id
  */

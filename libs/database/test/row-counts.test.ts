@@ -269,7 +269,7 @@ describe('Writers', () => {
     expect(await counts()).toEqual({ total: 0, done: 0 });
   });
 
-  test('can not change an id, by which rows are counted', async () => {
+  test('cannot change an id, by which rows are counted', async () => {
     await sql`insert into task default values`.execute(db);
     await expect(sql`update task set id = default`.execute(db)).rejects.toThrow(/^The id of a row never changes/);
   });

@@ -57,6 +57,6 @@ const refusals: Record<string, { status: number; message: string }> = {
   '23514': { status: 400, message: 'A value is not allowed' },
   '22001': { status: 400, message: 'A text is too long' },
   '22003': { status: 400, message: 'A number is out of range' },
-  '22021': { status: 400, message: 'A text contains what can not be stored' },
+  '22021': { status: 400, message: 'A text contains what cannot be stored' },
   '22P02': { status: 400, message: 'A value has the wrong form' },
 };

@@ -104,7 +104,7 @@ async function create(url: string, record: unknown) {
 
 async function answer<Body>(url: string, init?: RequestInit): Promise<Body> {
   const response = await fetch(url, init).catch((error: unknown) => {
-    throw new Error(`${url} can not be reached`, { cause: error });
+    throw new Error(`${url} cannot be reached`, { cause: error });
   });
   if (!response.ok) throw new Error(`${url} answered ${response.status} ${await response.text()}`);
   return (await response.json()) as Body;

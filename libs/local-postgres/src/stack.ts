@@ -33,7 +33,7 @@ void stopSignal.then(() => (isStopping = true));
 try {
   process.exitCode = await Promise.race([stopSignal, runServices()]);
 } catch (error) {
-  console.error(`Can not start: ${(error as Error).message}`);
+  console.error(`Cannot start: ${(error as Error).message}`);
   process.exitCode = 1;
 } finally {
   isStopping = true;

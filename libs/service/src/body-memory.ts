@@ -11,7 +11,7 @@ const SMALL_ANSWER_BYTES = 64 * 1_024;
 /** What bodies may hold in memory together. */
 const MAX_BYTES = 64 * 1_024 ** 2;
 
-/** What Node keeps beside the bytes of each piece, of which a body may have as many as bytes. */
+/** What Node keeps beside the bytes of each piece; a body may arrive in pieces of one byte. */
 const PIECE_BYTES = 256;
 
 /**
@@ -77,7 +77,7 @@ export function boundBodyMemory(app: FastifyInstance) {
     done(null, payload.pipe(counted));
   });
 
-  // What has been written must not be answered as if it had not; its answer is no larger than its request, which counts.
+  // A write has been committed: a 503 would deny it. Its answer is no larger than its request, which is counted.
   app.addHook('onSend', (request, reply, payload, done) => {
     const isSmall = typeof payload !== 'string' || payload.length <= SMALL_ANSWER_BYTES;
     // Who has left gets nothing, and has been waited for already.

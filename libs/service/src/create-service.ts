@@ -27,7 +27,7 @@ const IDLE_TIMEOUT_MS = 60_000;
 /** Above it, as a mean of one second, more requests arrive than the processor can do. */
 const MAX_EVENT_LOOP_DELAY_MS = 500;
 
-/** For so long without a break; a single pause, of the whole machine maybe, is no overload. */
+/** Only overload that lasts this long is answered with refusals; a single pause, of the whole machine maybe, is none. */
 const LASTING_MS = 2_000;
 
 /** A request id that the caller chooses goes into every log line, so it must not be a novel. */
@@ -44,7 +44,7 @@ export type Service = Awaited<ReturnType<typeof createService>>;
 export async function createService({ settings, title, description, ...words }: ServiceOptions) {
   const requestLog = new RequestLog(settings.LOG_LEVEL);
   const app = Fastify({
-    // PostgreSQL's detail of an error quotes what was sent.
+    // PostgreSQL's detail of an error quotes what was sent, which the log must not hold.
     logger: {
       level: settings.LOG_LEVEL,
       redact: { paths: ['err.detail'], remove: true },

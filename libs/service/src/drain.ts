@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 /** How long an idle connection is kept when the service closes: a request may be on its way. */
 const LINGER_MS = 500;
 
-/** A process is to be gone 10 s after its signal. What has not ended so long after it is cut; the pool has to end as well. */
+/** In-flight requests are cut this long after the signal, which leaves time for the pool: 10 s after it the process is to be gone. */
 const CUT_AFTER_MS = 7_500;
 
 /**

@@ -7,7 +7,7 @@ export interface Lifecycle {
   isDraining: boolean;
 }
 
-/** What machines ask to decide about the process is answered however much there is to do. */
+/** Options of probes and metrics, which are answered under overload too: machines decide by them about the process. */
 export const forMachines = { schema: { hide: true }, config: { pressureHandler: () => undefined } };
 
 /** `/livez`: the process can answer. `/readyz`: it should get traffic, and if not, why. */

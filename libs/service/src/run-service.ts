@@ -24,14 +24,22 @@ const HEALTH_LIMIT_MS = 2_000;
 /** As many as Linux allows: of more new connections at once than that, some would be tried again only after a second. */
 const BACKLOG = 4_096;
 
-/** Signals after which a process can't be trusted to run anything more. */
-const CRASHES = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV', 'SIGUSR2'] satisfies NodeJS.Signals[];
+/** Signals that are left to Node.js: of a crash, or to end the process at once. */
+const NOT_HANDLED = [
+  'SIGILL',
+  'SIGTRAP',
+  'SIGABRT',
+  'SIGBUS',
+  'SIGFPE',
+  'SIGSEGV',
+  'SIGUSR2',
+] satisfies NodeJS.Signals[];
 
 /** Classes of SQLSTATEs with which a server refuses a login, or what a role has no right to: it will not do otherwise in a moment. */
 const REFUSED = /^(28|42)/;
 
 /**
- * For V8, which would take the memory that it finds. The young generation can't be bounded from here: the image does that
+ * For V8, whose heap would otherwise grow into all the memory that there is. The young generation can't be bounded from here: the image does that
  * through NODE_OPTIONS.
  */
 const MEMORY_FLAGS = [
@@ -63,9 +71,9 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
   }
   if (command === 'health') process.exit((await isAlive(settings)) ? 0 : 1);
 
-  const assembled = assembleService({ migrations, buildApp }, settings).catch((error: unknown) => exit(error));
+  const assembled = assembleService({ migrations, buildApp }, settings).catch((error: unknown) => exit((error as Error).message));
   // Before anything is waited for: as the first process of a container this one gets no signal that it does not handle.
-  closeWithGrace({ delay: STOP_LIMIT_MS, logger: false, skip: CRASHES }, async ({ err, signal }) => {
+  closeWithGrace({ delay: STOP_LIMIT_MS, logger: false, skip: NOT_HANDLED }, async ({ err, signal }) => {
     // Whoever waits for the job must not take it for done. PostgreSQL rolls back what it was at.
     if (command === 'migrate') process.exit(1);
     const { app, db, lifecycle } = await assembled;
@@ -88,7 +96,7 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
       if (pending.length > 0) await migrate(connection, migrations);
       await db.destroy();
     } catch (error) {
-      app.log.fatal({ err: error }, 'can not migrate the database');
+      app.log.fatal({ err: error }, 'cannot migrate the database');
       process.exit(1);
     }
     app.log.info('database is up to date');
@@ -161,7 +169,7 @@ async function whenUp<Result>(ask: () => Promise<Result>, app: Service) {
 function cannotListen(error: NodeJS.ErrnoException, { HOST, PORT }: Settings) {
   if (error.code === 'EADDRINUSE')
     return `Port ${PORT} is taken on ${HOST}: another program listens there. Set PORT to a free one.`;
-  return `Can not listen on HOST ${HOST}, PORT ${PORT}, which must be an address of this machine and a port that is open to its user: ${error.message}`;
+  return `Cannot listen on HOST ${HOST}, PORT ${PORT}, which must be an address of this machine and a port that is open to its user: ${error.message}`;
 }
 
 function orExit<Result>(action: () => Result): Result {
@@ -172,7 +180,7 @@ function orExit<Result>(action: () => Result): Result {
   }
 }
 
-function exit(reason: unknown): never {
+function exit(reason: string): never {
   console.error(reason);
   process.exit(1);
 }

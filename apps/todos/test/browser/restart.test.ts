@@ -32,9 +32,9 @@ test('The server going away loses nothing that was typed, and all works when it 
   first.child.kill('SIGKILL');
   await first.ended;
   await page.getByRole('button', { name: 'Save' }).click();
-  await shows(page, 'This could not be saved. The server can not be reached. What you have typed is still here.');
+  await shows(page, 'This could not be saved. The server cannot be reached. What you have typed is still here.');
   await page.getByRole('link', { name: 'All todos' }).first().click();
-  await shows(page, 'Your todos could not be loaded. The server can not be reached.');
+  await shows(page, 'Your todos could not be loaded. The server cannot be reached.');
 
   const second = startTodos(new URL(url).port);
   await second.listening();
@@ -48,7 +48,7 @@ test('The server going away loses nothing that was typed, and all works when it 
   await toggled;
   await page.reload();
   await page.getByRole('link', { name: 'Done 1' }).waitFor();
-  await hides(page, 'can not be reached');
+  await hides(page, 'cannot be reached');
 
   expect(errors).toEqual([]);
   await page.context().close();
