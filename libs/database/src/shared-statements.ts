@@ -1,8 +1,8 @@
 import { overloaded } from '@rest-services/errors';
 import { sql, type Insertable, type Kysely, type RawBuilder, type SelectType, type UpdateType } from 'kysely';
-import pLimit from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { opaque, prepared } from './open-database.ts';
-import { ALONE, MAX_READS, MAX_WRITES, sharing, until } from './sharing.ts';
+import { ALONE, LIMIT_MS, MAX_READS, MAX_WRITES, sharing, timedOut, until } from './sharing.ts';
 
 /** A row of a table, as the statements here need it. */
 export type WithId = { id: number };
@@ -191,8 +191,8 @@ function changing<Change extends WithId>(
   changeMany: (changes: Change[]) => Promise<Found[]>,
   repeated: false | typeof ALONE,
 ) {
-  const loadAlone = async (change: Change) => (await changeOne(change)).length > 0;
-  const shared = sharing<Change, boolean>(async (changes) => {
+  const loadAlone = oneAtATime(async (change: Change) => (await changeOne(change)).length > 0);
+  const changeAll = async (changes: readonly Change[]) => {
     if (changes.length === 1) return [await loadAlone(changes[0]!)];
     // Of several with the same id, a map keeps the last.
     const firsts = new Map(changes.toReversed().map((change) => [change.id, change]));
@@ -202,9 +202,38 @@ function changing<Change extends WithId>(
       if (row && !row.was_free) return ALONE;
       return firsts.get(change.id) === change ? row !== undefined : repeated;
     });
-  }, MAX_WRITES);
+  };
+  const shared = sharing<Change, boolean>(changeAll, MAX_WRITES, (change, endsAt) =>
+    until(endsAt, loadAlone(change, endsAt), timedOut),
+  );
   return { load: (change: Change) => (isLarge(change) ? loadAlone(change) : shared.load(change)) };
 }
+
+/**
+ * Changes of one row wait for each other here. In the database, each would wait in a connection: as soon as a locked row
+ * is wanted by as many as there are, nobody else would have one.
+ */
+function oneAtATime<Change extends WithId>(change: (change: Change) => Promise<boolean>) {
+  const turns = new Map<number, LimitFunction>();
+  return async (asked: Change, endsAt = performance.now() + LIMIT_MS) => {
+    const turn = turns.get(asked.id) ?? pLimit(1);
+    if (turn.pendingCount >= MAX_WAITING) throw overloaded();
+    const isFirst = !turns.has(asked.id);
+    turns.set(asked.id, turn);
+    const changed = turn(async () => {
+      try {
+        if (!isFirst && performance.now() > endsAt) throw overloaded();
+        return await change(asked);
+      } finally {
+        if (turn.pendingCount === 0) turns.delete(asked.id);
+      }
+    });
+    return isFirst ? changed : until(endsAt, changed, overloaded);
+  };
+}
+
+/** So many changes of one row may wait; more would wait longer than they may. */
+const MAX_WAITING = 100;
 
 /** A row that a shared statement has seen, and changed unless somebody else had locked or deleted it. */
 type Found = WithId & { was_free: boolean };

@@ -14,7 +14,7 @@ export const MAX_READS = 32;
 export const MAX_WRITES = 64;
 
 /** For a shared statement and one of its own together, with their waits for connections: as long as one by itself may take. */
-const LIMIT_MS = 2_500;
+export const LIMIT_MS = 2_500;
 
 /** Instead of what belongs to a key: it could not be shared, so that whoever asked for it gets a statement of its own. */
 export const ALONE = Symbol('to be run alone');
@@ -54,7 +54,8 @@ export function sharing<Key, Result>(
  */
 const wasUndone = (error: unknown) => /^((22|23|40)...|55P03)$/.test((error as { code?: string }).code ?? '');
 
-const timedOut = () => Object.assign(new Error('No time is left for a statement of its own'), { code: 'ETIMEDOUT' });
+export const timedOut = () =>
+  Object.assign(new Error('No time is left for a statement of its own'), { code: 'ETIMEDOUT' });
 
 /** @throws Error `late()` at the time `endsAt`; `work` then goes on with nobody waiting for it */
 export async function until<Result>(endsAt: number, work: Promise<Result>, late: () => Error) {

@@ -225,6 +225,48 @@ describe('Requests of one turn', () => {
     expect(await allNotes()).toEqual([]);
   });
 
+  test('leave connections to others while many change a row that somebody else has locked, and change it afterwards', async () => {
+    const [locked, free] = [
+      await notes.create.load({ title: 'locked', rank: 0 }),
+      await notes.create.load({ title: 'free', rank: 0 }),
+    ];
+    const other = open();
+    let changes: Promise<boolean>[] = [];
+    await other.transaction().execute(async (locking) => {
+      await sql`select from note where id = ${locked} for update`.execute(locking);
+      for (let rank = 1; rank <= 20; rank += 1) {
+        changes = [...changes, notes.update(locked, { rank })];
+        await new Promise(setImmediate);
+      }
+      expect(await notes.update(free, { rank: 1 })).toBe(true);
+      expect(poolUse(db).waiting).toBe(0);
+    });
+    expect(await Promise.all(changes)).toEqual(changes.map(() => true));
+    expect((await notes.read.load(locked))!.rank).toBe(20);
+    await other.destroy();
+  });
+
+  test('are refused with 503 where more want to change a locked row than there is time for', async () => {
+    const locked = await notes.create.load({ title: 'locked', rank: 0 });
+    const other = open();
+    await other.transaction().execute(async (locking) => {
+      await sql`select from note where id = ${locked} for update`.execute(locking);
+      const changes: Promise<boolean>[] = [];
+      for (let rank = 1; rank <= 103; rank += 1) {
+        changes.push(notes.update(locked, { rank }));
+        await new Promise(setImmediate);
+      }
+      const refused: unknown = expect.objectContaining({ statusCode: 503 });
+      // At once: there are a hundred before it.
+      expect(await Promise.race(changes.map((change) => change.catch((error: unknown) => error)))).toEqual(refused);
+      const [first, ...others] = await Promise.allSettled(changes);
+      expect(first).toMatchObject({ reason: { code: '57014' } });
+      for (const outcome of others) expect(outcome).toMatchObject({ reason: refused });
+    });
+    await other.destroy();
+    expect(await notes.update(locked, { rank: 1 })).toBe(true);
+  });
+
   test('succeed while one of them waits for a unique value that somebody else is about to take', async () => {
     const ids = await Promise.all(['a', 'b', 'c'].map(create));
     for (const [wanted, ask] of [
