@@ -71,7 +71,9 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
   }
   if (command === 'health') process.exit((await isAlive(settings)) ? 0 : 1);
 
-  const assembled = assembleService({ migrations, buildApp }, settings).catch((error: unknown) => exit((error as Error).message));
+  const assembled = assembleService({ migrations, buildApp }, settings).catch((error: unknown) =>
+    exit((error as Error).message),
+  );
   // Before anything is waited for: as the first process of a container this one gets no signal that it does not handle.
   closeWithGrace({ delay: STOP_LIMIT_MS, logger: false, skip: NOT_HANDLED }, async ({ err, signal }) => {
     // Whoever waits for the job must not take it for done. PostgreSQL rolls back what it was at.
