@@ -176,7 +176,7 @@ describe.each(services)('The image of $app', ({ app, path, record, served = [] }
     expect(contents).toEqual({ folder, sources: [], managers: [], packages: [] });
   });
 
-  test('adds less than 6 MB to its base image', async () => {
+  test('adds less than 5 MB to its base image', async () => {
     const history = await succeed('history', '--no-trunc', '--format', '{{.Size}}\t{{.CreatedBy}}', image);
     const steps = history.split('\n').map((step) => step.split('\t') as [string, string]);
     // The newest comes first; the first that is ours removes the package manager.
