@@ -1,8 +1,8 @@
 import { overloaded } from '@rest-services/errors';
 import { sql, type Insertable, type Kysely, type RawBuilder, type SelectType, type UpdateType } from 'kysely';
-import pLimit, { type LimitFunction } from 'p-limit';
+import pLimit from 'p-limit';
 import { opaque, prepared } from './open-database.ts';
-import { ALONE, LIMIT_MS, MAX_READS, MAX_WRITES, sharing, timedOut, until } from './sharing.ts';
+import { ALONE, fewAtATime, MAX_READS, MAX_WRITES, sharing, timedOut, until } from './sharing.ts';
 
 /** A row of a table, as the statements here need it. */
 export type WithId = { id: number };
@@ -208,35 +208,6 @@ function changing<Change extends WithId>(
   );
   return { load: (change: Change) => (isLarge(change) ? loadAlone(change) : shared.load(change)) };
 }
-
-/**
- * Changes of one row wait for each other here. In the database, each would wait in a connection: as soon as a locked row
- * is wanted by as many as there are, nobody else would have one.
- */
-function fewAtATime<Change extends WithId>(change: (change: Change) => Promise<boolean>) {
-  const turns = new Map<number, LimitFunction>();
-  return async (asked: Change, endsAt = performance.now() + LIMIT_MS) => {
-    const turn = turns.get(asked.id) ?? pLimit(CHANGES_AT_ONCE);
-    if (turn.pendingCount >= MAX_WAITING) throw overloaded();
-    const isFirst = !turns.has(asked.id);
-    turns.set(asked.id, turn);
-    const changed = turn(async () => {
-      try {
-        if (!isFirst && performance.now() > endsAt) throw overloaded();
-        return await change(asked);
-      } finally {
-        if (turn.pendingCount === 0) turns.delete(asked.id);
-      }
-    });
-    return isFirst ? changed : until(endsAt, changed, overloaded);
-  };
-}
-
-/** While one is written to disk, the next is on its way: measured, a row is changed half as often again as by one at a time. */
-const CHANGES_AT_ONCE = 2;
-
-/** So many changes of one row may wait; more would wait longer than they may. */
-const MAX_WAITING = 100;
 
 /** A row that a shared statement has seen, and changed unless somebody else had locked or deleted it. */
 type Found = WithId & { was_free: boolean };

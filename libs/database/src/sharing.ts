@@ -1,5 +1,7 @@
 import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/promises';
+import { overloaded } from '@rest-services/errors';
 import DataLoader from 'dataloader';
+import pLimit, { type LimitFunction } from 'p-limit';
 
 // Requests that arrive in the same turn of the event loop share one statement, which costs little more than a statement
 // for one of them. Nothing is kept: each request gets what was committed when its statement began.
@@ -14,7 +16,7 @@ export const MAX_READS = 32;
 export const MAX_WRITES = 64;
 
 /** For a shared statement and one of its own together, with their waits for connections: as long as one by itself may take. */
-export const LIMIT_MS = 2_500;
+const LIMIT_MS = 2_500;
 
 /** Instead of what belongs to a key: it could not be shared, so that whoever asked for it gets a statement of its own. */
 export const ALONE = Symbol('to be run alone');
@@ -70,6 +72,36 @@ export async function until<Result>(endsAt: number, work: Promise<Result>, late:
     over.abort();
   }
 }
+
+/**
+ * Changes of one row wait for each other here. In the database, each would wait in a connection: as soon as a locked row
+ * is wanted by as many as there are, nobody else would have one.
+ * @returns `change`, which throws an HttpError 503 when its turn has not come by `endsAt`, or when too many wait already
+ */
+export function fewAtATime<Change extends { id: number }>(change: (change: Change) => Promise<boolean>) {
+  const turns = new Map<number, LimitFunction>();
+  return async (asked: Change, endsAt = performance.now() + LIMIT_MS) => {
+    const turn = turns.get(asked.id) ?? pLimit(CHANGES_AT_ONCE);
+    if (turn.pendingCount >= MAX_WAITING) throw overloaded();
+    const isFirst = !turns.has(asked.id);
+    turns.set(asked.id, turn);
+    const changed = turn(async () => {
+      try {
+        if (!isFirst && performance.now() > endsAt) throw overloaded();
+        return await change(asked);
+      } finally {
+        if (turn.pendingCount === 0) turns.delete(asked.id);
+      }
+    });
+    return isFirst ? changed : until(endsAt, changed, overloaded);
+  };
+}
+
+/** While one is written to disk, the next is on its way: measured, a row is changed half as often again as by one at a time. */
+const CHANGES_AT_ONCE = 2;
+
+/** So many changes of one row may wait; more would wait longer than they may. */
+const MAX_WAITING = 100;
 
 /** Calls of the result in one turn with the same arguments get the same promise, of a single call of `run`. */
 export function oncePerTurn<Arguments extends unknown[], Result>(run: (...args: Arguments) => Promise<Result>) {

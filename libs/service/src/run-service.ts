@@ -39,8 +39,8 @@ const NOT_HANDLED = [
 const REFUSED = /^(28|42)/;
 
 /**
- * For V8, whose heap would otherwise grow into all the memory that there is. The young generation can't be bounded from here: the image does that
- * through NODE_OPTIONS.
+ * For V8, whose heap would otherwise grow into all the memory that there is. The young generation can't be bounded from here:
+ * the image does that through NODE_OPTIONS.
  */
 const MEMORY_FLAGS = [
   // The heap is collected after growing by so much, which costs nothing that can be measured.
