@@ -35,13 +35,14 @@ export default tseslint.config(
   {
     files: ['**/*.{ts,tsx}'],
     rules: {
-      '@nx/enforce-module-boundaries': boundaries(),
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/only-throw-error': ['error', { allowThrowingUnknown: true }],
     },
   },
+  // Files of no project have no place in the project graph.
+  { files: ['{apps,libs}/**/*.{ts,tsx}'], rules: { '@nx/enforce-module-boundaries': boundaries() } },
   {
     files: ['**/src/**/*.{ts,tsx}'],
     rules: {
@@ -49,7 +50,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/{test,bench}/**/*.ts'],
+    files: ['{apps,libs}/**/{test,bench}/**/*.ts'],
     rules: { '@nx/enforce-module-boundaries': boundaries(...libs('local-postgres', 'client')) },
   },
 );

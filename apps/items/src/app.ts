@@ -1,4 +1,12 @@
-import { byId, CHUNK_ROWS, chunksAfter, deletingById, inserting, pagesOf, updatingById } from '@rest-services/database';
+import {
+  CHUNK_ROWS,
+  chunksAfter,
+  deletingById,
+  inserting,
+  pagesOf,
+  readingById,
+  updatingById,
+} from '@rest-services/database';
 import { HttpError } from '@rest-services/errors';
 import { pageHeaders, rowsOf } from '@rest-services/pagination';
 import { createService, sendRows, type Settings } from '@rest-services/service';
@@ -17,22 +25,22 @@ export async function buildApp(db: Kysely<ItemsDatabase>, settings: Settings) {
   });
 
   const columns = ['id', 'title', 'status', 'created_at', 'updated_at'] as const;
-  const items = byId(db, 'item', columns);
-  const pages = pagesOf(db, 'item', columns);
-  const goOn = chunksAfter(db, db.selectFrom('item').select(columns));
-  const newItems = inserting(db, 'item', ['title']);
+  const readItem = readingById(db, 'item', columns);
+  const readPage = pagesOf(db, 'item', columns);
+  const listFrom = chunksAfter(db, db.selectFrom('item').select(columns));
+  const createItem = inserting(db, 'item', ['title']);
   const updateItem = updatingById(db, 'item', ['title', 'status'], { absent: 'kept', touch: 'updated_at' });
-  const deletedItems = deletingById(db, 'item');
+  const deleteItem = deletingById(db, 'item');
 
   app.post('/v1/items', { schema: schemas.createItem }, async ({ body }, reply) =>
-    reply.code(201).send({ id: await newItems.load(body) }),
+    reply.code(201).send({ id: await createItem(body) }),
   );
 
   app.get('/v1/items', { schema: schemas.listItems }, async ({ query }, reply) => {
     const { offset, limit } = rowsOf(query);
-    const { total, rows } = await pages({ offset, limit: Math.min(limit, CHUNK_ROWS) });
+    const { total, rows } = await readPage({ offset, limit: Math.min(limit, CHUNK_ROWS) });
     void reply.headers(pageHeaders('/v1/items', query, total));
-    return sendRows(reply, goOn(rows, limit));
+    return sendRows(reply, listFrom(rows, limit));
   });
 
   app.get('/v1/items/summary', { schema: schemas.summariseItems }, () =>
@@ -42,7 +50,7 @@ export async function buildApp(db: Kysely<ItemsDatabase>, settings: Settings) {
   app.get(
     '/v1/items/:id',
     { schema: schemas.readItem },
-    async ({ params }) => (await items.load(params.id)) ?? notFound(),
+    async ({ params }) => (await readItem(params.id)) ?? notFound(),
   );
 
   app.put('/v1/items/:id', { schema: schemas.updateItem }, async ({ params, body }) => {
@@ -51,7 +59,7 @@ export async function buildApp(db: Kysely<ItemsDatabase>, settings: Settings) {
   });
 
   app.delete('/v1/items/:id', { schema: schemas.deleteItem }, async ({ params }) => {
-    return (await deletedItems.load(params.id)) ? { message: 'Item deleted successfully' } : notFound();
+    return (await deleteItem(params.id)) ? { message: 'Item deleted successfully' } : notFound();
   });
 
   return app;

@@ -20,21 +20,21 @@ export async function buildApp(db: Kysely<LanguagesDatabase>, settings: Settings
   });
   await app.register(formbody, { parser: parseForm });
 
-  const pages = pagesOf(db, 'programming_language', ['id', ...fields, 'created_at', 'updated_at']);
-  const newLanguages = inserting(db, 'programming_language', fields);
+  const readPage = pagesOf(db, 'programming_language', ['id', ...fields, 'created_at', 'updated_at']);
+  const createLanguage = inserting(db, 'programming_language', fields);
   const updateLanguage = updatingById(db, 'programming_language', fields, { absent: 'null', touch: 'updated_at' });
-  const deletedLanguages = deletingById(db, 'programming_language');
+  const deleteLanguage = deletingById(db, 'programming_language');
 
   app.get('/', { schema: schemas.checkService }, () => ({ message: 'ok' }));
 
   app.get('/programming-languages', { schema: schemas.listLanguages }, async ({ query: { page = 1 } }, reply) => {
-    const { total, rows } = await pages(rowsOf({ page }));
+    const { total, rows } = await readPage(rowsOf({ page }));
     void reply.headers(pageHeaders('/programming-languages', { page }, total));
     return { data: rows, meta: { page } };
   });
 
   app.post('/programming-languages', { schema: schemas.createLanguage }, async ({ body }) =>
-    outcome('creating', await newLanguages.load(body)),
+    outcome('creating', await createLanguage(body)),
   );
 
   app.put('/programming-languages/:id', { schema: schemas.updateLanguage }, async ({ params: { id = 0 }, body }) => {
@@ -42,7 +42,7 @@ export async function buildApp(db: Kysely<LanguagesDatabase>, settings: Settings
   });
 
   app.delete('/programming-languages/:id', { schema: schemas.deleteLanguage }, async ({ params: { id = 0 } }) =>
-    outcome('deleting', await deletedLanguages.load(id)),
+    outcome('deleting', await deleteLanguage(id)),
   );
 
   return app;

@@ -1,4 +1,4 @@
-import { byId, inChunks, inserting, updatingById } from '@rest-services/database';
+import { inChunks, inserting, readingById, updatingById } from '@rest-services/database';
 import { HttpError } from '@rest-services/errors';
 import { createService, sendRows, type Settings } from '@rest-services/service';
 import type { Kysely } from 'kysely';
@@ -16,22 +16,22 @@ export async function buildApp(db: Kysely<TodosDatabase>, settings: Settings) {
     withCode: true,
   });
   const columns = ['id', 'description', 'isCompleted'] as const;
-  const todos = byId(db, 'todo', columns);
-  const allTodos = inChunks(db, db.selectFrom('todo').select(columns));
-  const newTodos = inserting(db, 'todo', ['description']);
+  const readTodo = readingById(db, 'todo', columns);
+  const listTodos = inChunks(db, db.selectFrom('todo').select(columns));
+  const createTodo = inserting(db, 'todo', ['description']);
   const updateTodo = updatingById(db, 'todo', ['description', 'isCompleted'], { absent: 'kept' });
 
-  app.get('/api/todos', { schema: schemas.listTodos }, async (_request, reply) => sendRows(reply, await allTodos()));
+  app.get('/api/todos', { schema: schemas.listTodos }, async (_request, reply) => sendRows(reply, await listTodos()));
 
   app.get('/api/todos/:id', { schema: schemas.readTodo }, async ({ params }) => {
     const id = parseInt(params.id, 10);
     if (Number.isNaN(id)) throw new HttpError(400, 'Invalid id');
-    return (Number.isSafeInteger(id) && (await todos.load(id))) || notFound();
+    return (Number.isSafeInteger(id) && (await readTodo(id))) || notFound();
   });
 
   app.post('/api/todos', { schema: schemas.createTodo }, async ({ body: { description } }) => ({
     message: 'Todo created',
-    id: await newTodos.load({ description }),
+    id: await createTodo({ description }),
   }));
 
   app.put('/api/todos', { schema: schemas.updateTodo }, async ({ body: { id, description, isCompleted } }) => {

@@ -1,4 +1,4 @@
-import { byId, containing, deletingById, inChunks, inserting, updatingById } from '@rest-services/database';
+import { containing, deletingById, inChunks, inserting, readingById, updatingById } from '@rest-services/database';
 import { HttpError } from '@rest-services/errors';
 import { createService, rowId, sendRows, type Settings } from '@rest-services/service';
 import { sql, type Kysely } from 'kysely';
@@ -16,30 +16,30 @@ export async function buildApp(db: Kysely<TutorialsDatabase>, settings: Settings
     constraints: {},
   });
   const columns = ['id', 'title', 'description', 'published'] as const;
-  const tutorials = byId(db, 'tutorial', columns, 'description');
+  const readTutorial = readingById(db, 'tutorial', columns, 'description');
   const everything = db.selectFrom('tutorial').select(columns);
-  const allTutorials = inChunks(db, everything, 'description');
-  const publishedTutorials = inChunks(db, everything.where('published', '=', sql.lit(true)), 'description');
-  const withTitle = containing(db, everything, { table: 'tutorial', column: 'title', longText: 'description' });
-  const newTutorials = inserting(db, 'tutorial', ['title', 'description', 'published']);
+  const listTutorials = inChunks(db, everything, 'description');
+  const listPublished = inChunks(db, everything.where('published', '=', sql.lit(true)), 'description');
+  const searchTitles = containing(db, everything, { table: 'tutorial', column: 'title', longText: 'description' });
+  const createTutorial = inserting(db, 'tutorial', ['title', 'description', 'published']);
   const updateTutorial = updatingById(db, 'tutorial', ['title', 'description', 'published'], { absent: 'kept' });
-  const deletedTutorials = deletingById(db, 'tutorial');
+  const deleteTutorial = deletingById(db, 'tutorial');
 
   app.get('/api/tutorials', { schema: schemas.listTutorials }, async ({ query: { title } }, reply) =>
-    sendRows(reply, await (title ? withTitle(title) : allTutorials())),
+    sendRows(reply, await (title ? searchTitles(title) : listTutorials())),
   );
 
   app.get('/api/tutorials/published', { schema: schemas.listPublishedTutorials }, async (_request, reply) =>
-    sendRows(reply, await publishedTutorials()),
+    sendRows(reply, await listPublished()),
   );
 
   app.post('/api/tutorials', { schema: schemas.createTutorial }, async ({ body }, reply) => {
     const tutorial = { description: '', published: false, ...body };
-    return reply.code(201).send({ id: await newTutorials.load(tutorial), ...tutorial });
+    return reply.code(201).send({ id: await createTutorial(tutorial), ...tutorial });
   });
 
   app.get('/api/tutorials/:id', { schema: schemas.readTutorial }, async ({ params: { id } }) => {
-    return (await tutorials.load(rowId(id))) ?? missing(`Cannot find Tutorial with id=${id}.`);
+    return (await readTutorial(rowId(id))) ?? missing(`Cannot find Tutorial with id=${id}.`);
   });
 
   app.put('/api/tutorials/:id', { schema: schemas.updateTutorial }, async ({ params: { id }, body }) => {
@@ -49,7 +49,7 @@ export async function buildApp(db: Kysely<TutorialsDatabase>, settings: Settings
   });
 
   app.delete('/api/tutorials/:id', { schema: schemas.deleteTutorial }, async ({ params: { id } }) => {
-    if (await deletedTutorials.load(rowId(id))) return { message: 'Tutorial was deleted successfully!' };
+    if (await deleteTutorial(rowId(id))) return { message: 'Tutorial was deleted successfully!' };
     return missing(`Cannot delete Tutorial with id=${id}. Maybe Tutorial was not found!`);
   });
 

@@ -69,7 +69,7 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
   const sample = sampleOf(db, table, column);
   const first = oncePerTurn((searched: string) => {
     const pattern = patternOf(searched);
-    return isDirect(db) && isRare(searched, sample()) ? shared.load(pattern) : firstPlanned(pattern);
+    return isDirect(db) && isRare(searched, sample()) ? shared(pattern) : firstPlanned(pattern);
   });
   return async (searched: string) => listFrom(await first(searched), Infinity, [patternOf(searched)]);
 }

@@ -11,9 +11,9 @@ export type WithId = { id: number };
  * Reads rows by their ids.
  * @param longText a column whose texts may be of any length, and are never null: long ones do not share a statement, and
  * are read a few at a time
- * @returns a loader whose `load(id)` answers the row, or `undefined` when no row has the id
+ * @returns a function that answers the row, or `undefined` when no row has the id
  */
-export function byId<Tables, Table extends keyof Tables & string, Column extends keyof Tables[Table] & string>(
+export function readingById<Tables, Table extends keyof Tables & string, Column extends keyof Tables[Table] & string>(
   db: Kysely<Tables>,
   table: Table,
   columns: readonly Column[],
@@ -59,7 +59,7 @@ const LONG_TEXTS_AT_ONCE = 3;
 
 /**
  * Deletes rows by their ids.
- * @returns a loader whose `load(id)` answers whether there was such a row; of several concurrent deletes of one id, exactly one does
+ * @returns a function that answers whether there was such a row; of several concurrent deletes of one id, exactly one does
  */
 export function deletingById<Tables>(db: Kysely<Tables>, table: keyof Tables & string) {
   const rows = sql.table(table);
@@ -72,12 +72,12 @@ export function deletingById<Tables>(db: Kysely<Tables>, table: keyof Tables & s
       sql`delete from ${rows} where id = any(array(select id from free)) returning id`,
     ).compile(db),
   );
-  const { load } = changing<WithId>(
+  const deleteShared = changing<WithId>(
     ({ id }) => deleteOne(id),
     (asked) => deleteMany(arrayOf(asked.map(({ id }) => id))),
     false,
   );
-  return { load: (id: number) => load({ id }) };
+  return (id: number) => deleteShared({ id });
 }
 
 /**
@@ -115,12 +115,12 @@ export function updatingById<Tables, Table extends keyof Tables & string, Column
         where old.id = given.id and old.id = any(array(select id from free)) returning old.id`,
     ).compile(db),
   );
-  const { load } = changing<Row & WithId>(
+  const updateShared = changing<Row & WithId>(
     (row) => updateOne(...columns.map((column) => row[column] ?? null), row.id),
     (asked) => updateMany(JSON.stringify(asked)),
     ALONE,
   );
-  return (id: number, row: Row) => load({ ...row, id });
+  return (id: number, row: Row) => updateShared({ ...row, id });
 }
 
 interface UpdateOptions<Column> {
@@ -130,7 +130,7 @@ interface UpdateOptions<Column> {
 
 /**
  * Inserts rows of which `columns` are given; the others get their defaults.
- * @returns a loader whose `load(row)` answers the inserted row's id. A row that PostgreSQL refuses fails alone.
+ * @returns a function that answers the inserted row's id. A row that PostgreSQL refuses fails alone.
  */
 export function inserting<Tables, Table extends keyof Tables & string, Column extends keyof Tables[Table] & string>(
   db: Kysely<Tables>,
@@ -171,10 +171,8 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
     }
     return rows.map((row) => ids.get(contentOf(row))!.pop()!);
   }
-  const shared = sharing(insertAll, MAX_WRITES);
-  return {
-    load: (row: Row) => (isLarge(row) ? insertAll([row]).then(([id]) => id!) : shared.load(row)),
-  };
+  const insertShared = sharing(insertAll, MAX_WRITES);
+  return (row: Row) => (isLarge(row) ? insertAll([row]).then(([id]) => id!) : insertShared(row));
 }
 
 /** Many large texts in one statement, and once more in its answer, would take more memory than they save time. */
@@ -184,16 +182,16 @@ const isLarge = (row: object) => Object.values(row).some((value) => typeof value
  * Changes of one turn share a statement, which waits for no locked row: those are left to statements of their own, so that
  * only the callers of those rows wait.
  * @param repeated what becomes of a further change of the same row in the same turn
- * @returns a loader whose `load` answers whether there was a row with the id
+ * @returns a function that answers whether there was a row with the id
  */
 function changing<Change extends WithId>(
   changeOne: (change: Change) => Promise<WithId[]>,
   changeMany: (changes: Change[]) => Promise<Found[]>,
   repeated: false | typeof ALONE,
 ) {
-  const loadAlone = fewAtATime(async (change: Change) => (await changeOne(change)).length > 0);
+  const changeAlone = fewAtATime(async (change: Change) => (await changeOne(change)).length > 0);
   const changeAll = async (changes: readonly Change[]) => {
-    if (changes.length === 1) return [await loadAlone(changes[0]!)];
+    if (changes.length === 1) return [await changeAlone(changes[0]!)];
     // Of several with the same id, a map keeps the last.
     const firsts = new Map(changes.toReversed().map((change) => [change.id, change]));
     const found = new Map((await changeMany([...firsts.values()])).map((row) => [row.id, row]));
@@ -203,10 +201,10 @@ function changing<Change extends WithId>(
       return firsts.get(change.id) === change ? row !== undefined : repeated;
     });
   };
-  const shared = sharing<Change, boolean>(changeAll, MAX_WRITES, (change, endsAt) =>
-    until(endsAt, loadAlone(change, endsAt), timedOut),
+  const changeShared = sharing<Change, boolean>(changeAll, MAX_WRITES, (change, endsAt) =>
+    until(endsAt, changeAlone(change, endsAt), timedOut),
   );
-  return { load: (change: Change) => (isLarge(change) ? loadAlone(change) : shared.load(change)) };
+  return (change: Change) => (isLarge(change) ? changeAlone(change) : changeShared(change));
 }
 
 /** A row that a shared statement has seen, and changed unless somebody else had locked or deleted it. */

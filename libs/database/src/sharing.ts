@@ -24,7 +24,7 @@ export const ALONE = Symbol('to be run alone');
 /**
  * @param run answers what belongs to each key, in the order of the keys; for several, it may leave some `ALONE`
  * @param runAlone answers what belongs to a key that could not be shared, until `endsAt`, a time of `performance.now()`
- * @returns a loader whose `load(key)` fails as `run` and `runAlone` do
+ * @returns a function that answers what belongs to a key, and fails as `run` and `runAlone` do
  */
 export function sharing<Key, Result>(
   run: (keys: readonly Key[]) => Promise<(Result | typeof ALONE)[]>,
@@ -46,7 +46,7 @@ export function sharing<Key, Result>(
     maxBatchSize,
     batchScheduleFn: (dispatch) => setImmediate(dispatch),
   });
-  return { load: (key: Key) => loader.load(key) as Promise<Result> };
+  return (key: Key) => loader.load(key) as Promise<Result>;
 }
 
 /**

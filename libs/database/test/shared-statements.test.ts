@@ -3,13 +3,13 @@ import { createTestDatabase, type TestDatabase } from '@rest-services/local-post
 import fc from 'fast-check';
 import { sql, type Generated, type Kysely } from 'kysely';
 import {
-  byId,
   deletingById,
   inserting,
   keepRowCounts,
   openDatabase,
   pagesOf,
   poolUse,
+  readingById,
   updatingById,
 } from '../src/index.ts';
 import { ALONE, sharing } from '../src/sharing.ts';
@@ -35,9 +35,9 @@ let db: Kysely<Tables>;
 let observer: Kysely<Tables>;
 const open = () => openDatabase<Tables>({ url: database.url, poolMax: 4, onConnectionError: () => undefined });
 
-let notes: ReturnType<typeof loaders>;
-const loaders = () => ({
-  read: byId(db, 'note', ['id', 'title', 'rank']),
+let notes: ReturnType<typeof statements>;
+const statements = () => ({
+  read: readingById(db, 'note', ['id', 'title', 'rank']),
   create: inserting(db, 'note', ['title', 'rank']),
   update: updatingById(db, 'note', ['title', 'rank'], { absent: 'kept' }),
   replace: updatingById(db, 'note', ['title', 'rank'], { absent: 'null' }),
@@ -47,7 +47,7 @@ const loaders = () => ({
 beforeAll(async () => {
   database = await createTestDatabase();
   [db, observer] = [open(), open()];
-  notes = loaders();
+  notes = statements();
   await sql`create table note (
     id bigint generated always as identity primary key,
     title varchar(20) not null unique check (btrim(title) <> ''),
@@ -72,21 +72,21 @@ const outcome = (answer: Promise<unknown>) =>
 
 describe('Requests of one turn', () => {
   test('share one statement', async () => {
-    const ids = await Promise.all(Array.from({ length: 50 }, (_, n) => notes.create.load({ title: `${n}`, rank: n })));
+    const ids = await Promise.all(Array.from({ length: 50 }, (_, n) => notes.create({ title: `${n}`, rank: n })));
     for (const share of [
-      () => Promise.all(ids.slice(0, 32).map((id) => notes.read.load(id))),
+      () => Promise.all(ids.slice(0, 32).map((id) => notes.read(id))),
       () => Promise.all(ids.map((id) => notes.update(id, { rank: id }))),
-      () => Promise.all(ids.map((id) => notes.remove.load(id))),
-      () => Promise.all(ids.map(() => notes.remove.load(ids[0]!))),
+      () => Promise.all(ids.map((id) => notes.remove(id))),
+      () => Promise.all(ids.map(() => notes.remove(ids[0]!))),
     ]) {
       expect(await statementsDuring(share)).toBe(1);
     }
   });
 
   test('get each their own row, the same one twice if they ask for it twice, and undefined where there is none', async () => {
-    const first = await notes.create.load({ title: 'a', rank: 1 });
-    const second = await notes.create.load({ title: 'b', rank: null });
-    const read = await Promise.all([second, 0, first, second, 2 ** 53 - 1].map((id) => notes.read.load(id)));
+    const first = await notes.create({ title: 'a', rank: 1 });
+    const second = await notes.create({ title: 'b', rank: null });
+    const read = await Promise.all([second, 0, first, second, 2 ** 53 - 1].map((id) => notes.read(id)));
     const [a, b] = [
       { id: first, title: 'a', rank: 1 },
       { id: second, title: 'b', rank: null },
@@ -100,8 +100,8 @@ describe('Requests of one turn', () => {
       select id, repeat('x', length) as text from unnest(${lengths}::integer[]) with ordinality as given (length, id)`.execute(
       db,
     );
-    const pages = byId(db, 'page', ['id', 'text'], 'text');
-    const readAll = (ids: number[]) => Promise.all(ids.map((id) => pages.load(id)));
+    const pages = readingById(db, 'page', ['id', 'text'], 'text');
+    const readAll = (ids: number[]) => Promise.all(ids.map((id) => pages(id)));
     expect((await readAll([5, 4, 3, 2, 1, 6])).map((page) => page?.text.length)).toEqual([
       ...lengths.toReversed(),
       undefined,
@@ -119,23 +119,23 @@ describe('Requests of one turn', () => {
       timeouts: false,
       onConnectionError: () => undefined,
     });
-    const { load } = byId(patient, 'slow', ['id', 'text'], 'text');
+    const read = readingById(patient, 'slow', ['id', 'text'], 'text');
     const sent = await statementsDuring(async () => {
-      const outcomes = Promise.allSettled([3, 3, 3, 3, 3].map((id) => load(id)));
+      const outcomes = Promise.allSettled([3, 3, 3, 3, 3].map((id) => read(id)));
       const reason = { statusCode: 503 };
       expect(await outcomes).toMatchObject([{ reason }, { reason }, { reason }, { reason }, { reason }]);
       expect(poolUse(patient)).toMatchObject({ inUse: 3, waiting: 0 });
       // The turn of the other two comes while this waits, but nobody would take what they read.
-      await load(3).catch(() => undefined);
+      await read(3).catch(() => undefined);
     });
     expect(sent).toBe(1 + 3 + 2);
     await patient.destroy();
   });
 
   test('fail alone where PostgreSQL refuses what only they sent', async () => {
-    await notes.create.load({ title: 'taken', rank: 1 });
+    await notes.create({ title: 'taken', rank: 1 });
     const titles = ['x', 'taken', 'y', 'x', 'much too long for this column', ' ', null];
-    const outcomes = await Promise.all(titles.map((title) => outcome(notes.create.load({ title: title!, rank: 2 }))));
+    const outcomes = await Promise.all(titles.map((title) => outcome(notes.create({ title: title!, rank: 2 }))));
     const codes = outcomes.map((each) => ('code' in each ? each.code : 'created'));
     // Of the two that want the same name, one gets it.
     expect([codes[0], codes[3]].sort()).toEqual(['23505', 'created']);
@@ -186,7 +186,7 @@ describe('Requests of one turn', () => {
     expect(note).toMatchObject({ id, title: 'c' });
     expect([5, 6]).toContain(note!.rank);
 
-    expect(await Promise.all([id, 0, id, other, id].map((each) => notes.remove.load(each)))).toEqual([
+    expect(await Promise.all([id, 0, id, other, id].map((each) => notes.remove(each)))).toEqual([
       true,
       false,
       false,
@@ -216,7 +216,7 @@ describe('Requests of one turn', () => {
       await sql`select from note where id = ${locked} for update`.execute(transaction);
       const updates = ids.map((id) => notes.update(id, { rank: 2 }));
       expect(await Promise.all(updates.slice(1))).toEqual(free.map(() => true));
-      const deletions = ids.map((id) => notes.remove.load(id));
+      const deletions = ids.map((id) => notes.remove(id));
       expect(await Promise.all(deletions.slice(1))).toEqual(free.map(() => true));
       waiting = [updates[0]!, deletions[0]!];
     });
@@ -227,8 +227,8 @@ describe('Requests of one turn', () => {
 
   test('leave connections to others while many change a row that somebody else has locked, and change it afterwards', async () => {
     const [locked, free] = [
-      await notes.create.load({ title: 'locked', rank: 0 }),
-      await notes.create.load({ title: 'free', rank: 0 }),
+      await notes.create({ title: 'locked', rank: 0 }),
+      await notes.create({ title: 'free', rank: 0 }),
     ];
     const other = open();
     let changes: Promise<boolean>[] = [];
@@ -246,7 +246,7 @@ describe('Requests of one turn', () => {
   });
 
   test('are refused with 503 where more want to change a locked row than there is time for', async () => {
-    const locked = await notes.create.load({ title: 'locked', rank: 0 });
+    const locked = await notes.create({ title: 'locked', rank: 0 });
     const other = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
     await other.transaction().execute(async (locking) => {
       await sql`select from note where id = ${locked} for update`.execute(locking);
@@ -293,7 +293,7 @@ describe('Requests of one turn', () => {
       const titles = Array.from({ length: 64 }, (_, n) => `${n} in ${round}`);
       const outcomes = await Promise.all([
         ...titles.map((title) => outcome(create(title))),
-        ...titles.toReversed().map((title) => outcome(other.load({ title, rank: 2 }))),
+        ...titles.toReversed().map((title) => outcome(other({ title, rank: 2 }))),
       ]);
       expect(outcomes.filter((each) => 'value' in each)).toHaveLength(64);
       expect(outcomes.filter((each) => 'code' in each && each.code === '23505')).toHaveLength(64);
@@ -312,14 +312,14 @@ describe('Requests of one turn', () => {
       keys.length === 1 ? new Promise<never>(() => undefined) : Promise.resolve(keys.map(() => ALONE)),
     );
     const askedAt = performance.now();
-    expect(await Promise.all([1, 2].map((key) => outcome(neverAlone.load(key))))).toEqual([
+    expect(await Promise.all([1, 2].map((key) => outcome(neverAlone(key))))).toEqual([
       { code: 'ETIMEDOUT' },
       { code: 'ETIMEDOUT' },
     ]);
     expect(performance.now() - askedAt).toBeLessThan(3_000);
   });
 
-  const create = (title: string) => notes.create.load({ title, rank: 1 });
+  const create = (title: string) => notes.create({ title, rank: 1 });
 });
 
 /** What one request of a round does to the notes 1 to 12, or to a title of which there are 12 too. */
@@ -423,11 +423,11 @@ test('Interleaved creates, reads, updates and deletes answer as one statement fo
   function answerOf(operation: Operation): Promise<unknown> {
     switch (operation.kind) {
       case 'read':
-        return notes.read.load(operation.id);
+        return notes.read(operation.id);
       case 'remove':
-        return notes.remove.load(operation.id);
+        return notes.remove(operation.id);
       case 'create':
-        return notes.create.load({ title: operation.title, rank: operation.rank });
+        return notes.create({ title: operation.title, rank: operation.rank });
       case 'update':
         return notes.update(operation.id, { rank: operation.rank });
     }
@@ -452,7 +452,7 @@ test('When connections are cut under them, each request gets its own outcome: no
   const writer = async () => {
     while (created.size < 2_000 || failed.length === 0) {
       const title = `note ${(next += 1)}`;
-      const got = await outcome(notes.create.load({ title, rank: next }));
+      const got = await outcome(notes.create({ title, rank: next }));
       if ('code' in got) {
         failed.push(title);
         continue;
@@ -469,13 +469,13 @@ test('When connections are cut under them, each request gets its own outcome: no
   await killing;
 
   const stored = await allNotes();
-  const observed = byId(observer, 'note', ['id', 'title']);
+  const observed = readingById(observer, 'note', ['id', 'title']);
   const idOf = new Map(stored.map(({ id, title }) => [title, id]));
   for (const [title, id] of created) expect([title, idOf.get(title)]).toEqual([title, id]);
   // Of one that failed nobody knows whether it was stored, but not twice.
   expect(stored.length).toBe(idOf.size);
   expect(stored.length).toBeLessThanOrEqual(created.size + failed.length);
-  const read = await Promise.all([...created.values()].map((id) => observed.load(id)));
+  const read = await Promise.all([...created.values()].map((id) => observed(id)));
   expect(read.map((note) => note?.title)).toEqual([...created.keys()]);
   const rankOf = new Map(stored.map(({ rank, title }) => [title, rank]));
   for (const title of updated) expect([title, rankOf.get(title)]).toEqual([title, -created.get(title)!]);
@@ -488,13 +488,13 @@ describe('A statement that is planned once', () => {
     await sql`create table fresh (id bigint generated always as identity primary key, title varchar(1000))`.execute(
       one,
     );
-    const read = byId(one, 'fresh', ['id', 'title']);
+    const read = readingById(one, 'fresh', ['id', 'title']);
     const update = updatingById(one, 'fresh', ['title'], { absent: 'kept' });
     const remove = deletingById(one, 'fresh');
     const useAll = async (ids: number[]) => [
-      await Promise.all(ids.map((id) => read.load(id))),
+      await Promise.all(ids.map((id) => read(id))),
       await Promise.all(ids.map((id) => update(id, { title: 'new' }))),
-      await Promise.all(ids.map((id) => remove.load(id))),
+      await Promise.all(ids.map((id) => remove(id))),
     ];
     for (let turn = 0; turn < 10; turn += 1) await useAll([1, 2]);
     await sql`insert into fresh (title) select n::text from generate_series(1, 20000) n`.execute(one);
@@ -509,14 +509,14 @@ describe('A statement that is planned once', () => {
 
   test('may be prepared in two places, and others after it', async () => {
     const one = openDatabase<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
-    const id = await notes.create.load({ title: 'a', rank: 1 });
+    const id = await notes.create({ title: 'a', rank: 1 });
     const [first, second, other] = [
-      byId(one, 'note', ['id']),
-      byId(one, 'note', ['id']),
-      byId(one, 'note', ['id', 'rank']),
+      readingById(one, 'note', ['id']),
+      readingById(one, 'note', ['id']),
+      readingById(one, 'note', ['id', 'rank']),
     ];
-    for (const read of [first, second]) expect(await read.load(id)).toEqual({ id });
-    expect(await other.load(id)).toEqual({ id, rank: 1 });
+    for (const read of [first, second]) expect(await read(id)).toEqual({ id });
+    expect(await other(id)).toEqual({ id, rank: 1 });
     await one.destroy();
   });
 
@@ -528,21 +528,21 @@ describe('A statement that is planned once', () => {
     await sql`analyze counted`.execute(one);
 
     const columns = ['id', 'title'] as const;
-    const [read, pages] = [byId(one, 'counted', columns), pagesOf(one, 'counted', columns)];
+    const [read, pages] = [readingById(one, 'counted', columns), pagesOf(one, 'counted', columns)];
     const [create, remove] = [inserting(one, 'counted', ['title']), deletingById(one, 'counted')];
     const update = updatingById(one, 'counted', ['title'], { absent: 'kept' });
     for (let turn = 1; turn <= 10; turn += 1) {
-      expect(await read.load(turn)).toEqual({ id: turn, title: `${turn}` });
+      expect(await read(turn)).toEqual({ id: turn, title: `${turn}` });
       expect((await pages({ offset: 0, limit: 1 })).rows.length).toBe(1);
       expect((await pages({ offset: turn * 1000, limit: 1 })).rows.length).toBe(1);
-      expect(await create.load({ title: 'new' })).toBe(20_000 + turn);
+      expect(await create({ title: 'new' })).toBe(20_000 + turn);
       expect(await update(20_000 + turn, { title: 'other' })).toBe(true);
-      expect(await remove.load(20_000 + turn)).toBe(true);
+      expect(await remove(20_000 + turn)).toBe(true);
     }
     for (let turn = 0; turn < 10; turn += 1) {
-      const ids = await Promise.all([1, 2].map(() => create.load({ title: 'new' })));
+      const ids = await Promise.all([1, 2].map(() => create({ title: 'new' })));
       expect(await Promise.all(ids.map((id) => update(id, { title: 'other' })))).toEqual([true, true]);
-      expect(await Promise.all(ids.map((id) => remove.load(id)))).toEqual([true, true]);
+      expect(await Promise.all(ids.map((id) => remove(id)))).toEqual([true, true]);
     }
 
     // PostgreSQL always plans the first five for their values.
@@ -552,12 +552,12 @@ describe('A statement that is planned once', () => {
   });
 
   test('goes on after a migration has added a column, and after one that changes the type of a column', async () => {
-    const id = await notes.create.load({ title: 'a', rank: 1 });
+    const id = await notes.create({ title: 'a', rank: 1 });
     await sql`alter table note add column more text`.execute(observer);
-    expect(await notes.read.load(id)).toEqual({ id, title: 'a', rank: 1 });
+    expect(await notes.read(id)).toEqual({ id, title: 'a', rank: 1 });
     await sql`alter table note alter column title type text`.execute(observer);
     // It fails once on each connection.
-    for (let turn = 0; turn < 4; turn += 1) await outcome(notes.read.load(id));
-    for (let turn = 0; turn < 4; turn += 1) expect(await notes.read.load(id)).toEqual({ id, title: 'a', rank: 1 });
+    for (let turn = 0; turn < 4; turn += 1) await outcome(notes.read(id));
+    for (let turn = 0; turn < 4; turn += 1) expect(await notes.read(id)).toEqual({ id, title: 'a', rank: 1 });
   });
 });
