@@ -7,8 +7,17 @@ export interface Lifecycle {
   isDraining: boolean;
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    isForMachines?: boolean;
+  }
+}
+
 /** Options of probes and metrics, which are answered under overload too: machines decide by them about the process. */
-export const forMachines = { schema: { hide: true }, config: { pressureHandler: () => undefined } };
+export const forMachines = {
+  schema: { hide: true },
+  config: { isForMachines: true, pressureHandler: () => undefined },
+};
 
 /** `/livez`: the process can answer. `/readyz`: it should get traffic, and if not, why. */
 export function addProbes<Tables>(

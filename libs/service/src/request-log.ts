@@ -5,8 +5,6 @@ import { levels } from 'pino';
 import { Type, type Static } from 'typebox';
 import { logStream } from './log-stream.ts';
 
-const probes = new Set(['/livez', '/readyz', '/metrics']);
-
 const Line = Type.Object({
   method: Type.String(),
   url: Type.String(),
@@ -32,7 +30,7 @@ const textOf = fastJsonStringify(
   }),
 );
 
-/** One line per request, when it is over; those that machines ask every few seconds at level debug. */
+/** One line per request, when it is over; for those of machines, which come every few seconds, at level debug. */
 export class RequestLog extends LogController {
   readonly #logsInfo: boolean;
 
@@ -47,7 +45,7 @@ export class RequestLog extends LogController {
     const line = described(request, reply);
     line.status = reply.statusCode;
     if (error) reply.log.error({ ...line, err: error }, 'request');
-    else if (probes.has(request.routeOptions.url ?? '')) reply.log.debug(line, 'request');
+    else if (request.routeOptions.config.isForMachines) reply.log.debug(line, 'request');
     else if (this.#logsInfo) logStream.write(`${textOf({ time: Date.now(), reqId: request.id, ...line })}\n`);
   }
 
