@@ -8,10 +8,17 @@ const main = join(import.meta.dirname, '..', '..', 'apps', 'items', 'dist', 'mai
 
 let database: TestDatabase;
 let pooler: Awaited<ReturnType<typeof startProgram>>;
-let poolerUrl: string;
 
 beforeEach(async () => {
   database = await createTestDatabase();
+});
+afterEach(async () => {
+  await pooler.stop();
+  await database.drop();
+});
+
+/** @returns the connection string that leads through it */
+async function startPooler(settings = '') {
   const server = new URL(database.url);
   const port = await freePort();
   const ini = `
@@ -27,19 +34,17 @@ auth_file = FOLDER/users
 unix_socket_dir =
 log_connections = 0
 log_disconnections = 0
+${settings}
 `;
   const users = `"${server.username}" "${server.password}"\n`;
   pooler = await startProgram('pgbouncer', ['FOLDER/ini'], { ini, users }, port);
   const url = new URL(database.url);
   url.host = `127.0.0.1:${port}`;
-  poolerUrl = url.href;
-});
-afterEach(async () => {
-  await pooler.stop();
-  await database.drop();
-});
+  return url.href;
+}
 
 test('Eight replicas start at once on an empty database: DATABASE_MIGRATION_URL leads past a pooler in transaction mode, DATABASE_URL through it', async () => {
+  const poolerUrl = await startPooler();
   const replicas = Array.from({ length: 8 }, () =>
     startProcess(main, { DATABASE_URL: poolerUrl, DATABASE_MIGRATION_URL: database.url }),
   );
@@ -58,18 +63,25 @@ test('Eight replicas start at once on an empty database: DATABASE_MIGRATION_URL 
   for (const { ended } of replicas) expect(await ended).toEqual({ code: 0, errors: '' });
 });
 
-test('A service that has been told of no pooler, and is not to migrate, works through one all the same', async () => {
-  expect((await startProcess(main, { DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
-  const service = startProcess(main, { DATABASE_URL: poolerUrl, MIGRATE_ON_START: 'false' });
-  const url = await service.listening();
-  const traffic = load(url, ['/readyz', '/v1/items', '/v1/items/summary'], 32);
-  await traffic.until(({ status }) => status === 200, 200);
-  expect((await traffic.stop()).filter(({ status }) => status !== 200)).toEqual([]);
-  service.child.kill('SIGTERM');
-  expect(await service.ended).toEqual({ code: 0, errors: '' });
-});
+test.each([
+  ['refuses', ''],
+  ['ignores', 'ignore_startup_parameters = options, statement_timeout'],
+])(
+  'A service that has been told of no pooler, and is not to migrate, works through one that %s parameters',
+  async (_, settings) => {
+    expect((await startProcess(main, { DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
+    const service = startProcess(main, { DATABASE_URL: await startPooler(settings), MIGRATE_ON_START: 'false' });
+    const url = await service.listening();
+    const create = { method: 'POST' as const, path: '/v1/items', body: { title: 'a' } };
+    const traffic = load(url, ['/readyz', '/v1/items', create, '/v1/items?page=2', '/v1/items/summary'], 32);
+    await traffic.until(({ status }) => status === 200, 200);
+    expect((await traffic.stop()).filter(({ status }) => status !== 200 && status !== 201)).toEqual([]);
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toEqual({ code: 0, errors: '' });
+  },
+);
 
 test('Migrations refuse to go through a pooler, which keeps no lock for them', async () => {
-  const { code } = await startProcess(main, { DATABASE_URL: poolerUrl }, 'migrate').ended;
+  const { code } = await startProcess(main, { DATABASE_URL: await startPooler() }, 'migrate').ended;
   expect(code).toBe(1);
 });

@@ -9,50 +9,65 @@ const UNRESPONSIVE_MS = 1_500;
 
 export const STATEMENT_TIMED_OUT = '57014';
 
-/**
- * SQLSTATEs of what a new session would do: a migration has changed the type of a column that a prepared statement reads,
- * or the session began while its database was read-only.
- */
-const SESSION_OUTDATED = ['0A000', '25006'];
+/** SQLSTATE of a write in a session that began while its database was read-only; a new one may write. */
+const READ_ONLY = '25006';
+
+/** SQLSTATE of a prepared statement that is not executed: a migration has changed the type of a column that it reads. */
+const PLAN_OUTDATED = '0A000';
+
+/** SQLSTATEs of statements that are not executed because the session is not the one that they were prepared in. */
+const OTHER_SESSION = ['26000', '42P05'];
 
 interface Use {
   timeouts: boolean;
   /** Without them nothing is prepared: behind a pooler, the next statement may meet another session. */
   names: Map<string, string> | undefined;
   onAnswer: () => void;
+  /** There is a pooler before the server. */
+  onOtherSession: () => void;
 }
 
 /**
  * Runs statements on a connection of pg's pool, within their time. When it is released, it goes back to the pool, unless the
  * server has ended it or has not answered on it: what it still sends would answer the wrong query.
  */
-export function discardIfBroken(client: pg.PoolClient, { timeouts, names, onAnswer }: Use): PostgresPoolClient {
+export function discardIfBroken(
+  client: pg.PoolClient,
+  { timeouts, names, onAnswer, onOtherSession }: Use,
+): PostgresPoolClient {
   let brokenBy: unknown;
+  let isOutdated = false;
   // All statements of a transaction together: the request waits for all of them.
   const deadline = performance.now() + UNRESPONSIVE_MS;
-  const query = async (text: string, parameters: readonly unknown[]) => {
+  const query = async (
+    text: string,
+    parameters: readonly unknown[],
+    name = names?.get(text),
+  ): Promise<pg.QueryResult> => {
     // A rollback on it would be waited for in vain.
     if (brokenBy) return rethrowWithCode(brokenBy);
     const limitMs = timeouts ? Math.max(1, deadline - performance.now()) : undefined;
     try {
-      const result = await run(client, { text, parameters, name: names?.get(text), limitMs });
+      const result = await run(client, { text, parameters, name, limitMs });
       onAnswer();
       return result;
     } catch (error) {
-      if (
-        !(error instanceof pg.DatabaseError) ||
-        error.severity === 'FATAL' ||
-        SESSION_OUTDATED.includes(error.code ?? '')
-      )
-        brokenBy = error;
+      const { code = '' } = error as { code?: string };
+      const isOtherSession = OTHER_SESSION.includes(code);
+      if (name && (isOtherSession || code === PLAN_OUTDATED)) {
+        isOutdated = true;
+        if (isOtherSession) onOtherSession();
+        return query(text, parameters, '');
+      }
+      if (!(error instanceof pg.DatabaseError) || error.severity === 'FATAL' || code === READ_ONLY) brokenBy = error;
       // It is busy with somebody else's lock, or not answering at all.
-      else if (error.code !== STATEMENT_TIMED_OUT) onAnswer();
+      else if (code !== STATEMENT_TIMED_OUT) onAnswer();
       return rethrowWithCode(error);
     }
   };
   return {
     query: query as unknown as PostgresPoolClient['query'],
-    release: (discard) => client.release(discard || brokenBy !== undefined),
+    release: (discard) => client.release(discard || isOutdated || brokenBy !== undefined),
   };
 }
 

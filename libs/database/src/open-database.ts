@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { overloaded } from '@rest-services/errors';
 import { Kysely, PostgresDialect, sql, type CompiledQuery, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
@@ -128,6 +129,7 @@ export function openDatabase<Tables>({
         timeouts,
         names: isDirect(db) ? names : undefined,
         onAnswer,
+        onOtherSession: () => withoutParameters(pool.options),
       });
     } catch (error) {
       // There is a pooler before the server, though nobody has said so. Migrations must not go through it.
@@ -174,7 +176,8 @@ export function compiled<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<R
  */
 export function prepared<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<Row>) {
   const names = opened.get(db)?.names;
-  if (!names?.has(query.sql)) names?.set(query.sql, `prepared_${names.size}`);
+  // A name of its own wherever it is prepared: a session that a pooler gives to several releases knows both by it.
+  names?.set(query.sql, hash('sha256', query.sql, 'base64url'));
   return compiled(db, query);
 }
 

@@ -1,10 +1,15 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { afterAll } from '@jest/globals';
 
 /** A line of a service's log. */
 export type LogLine = Record<string, unknown> & { msg: string };
+
+const started: ChildProcess[] = [];
+// Those of a test that has failed: Jest would wait for them forever.
+afterAll(() => started.forEach((child) => child.kill('SIGKILL')));
 
 /** Runs a service as its own process, on a free port of 127.0.0.1 unless `environment` says otherwise. */
 export function startProcess(main: string, environment: NodeJS.ProcessEnv, ...args: string[]) {
@@ -12,6 +17,7 @@ export function startProcess(main: string, environment: NodeJS.ProcessEnv, ...ar
     env: { PATH: process.env.PATH, NODE_ENV: 'test', HOST: '127.0.0.1', PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  started.push(child);
   const log: LogLine[] = [];
   const waiting = new Set<() => void>();
   const wake = () => waiting.forEach((check) => check());
