@@ -1,5 +1,6 @@
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A request that is no plain GET. */
 export interface Write {
@@ -22,6 +23,9 @@ export interface Outcome {
   isReused: boolean;
 }
 
+/** Whoever is refused waits before it asks again: without a pause it would take the processor from all others. */
+const PAUSE_MS = 50;
+
 /**
  * Sends requests over keep-alive connections, one after the other on each, until `stop()` or until a connection is
  * refused.
@@ -38,6 +42,7 @@ export function load(url: string, requests: (string | Write)[], connections: num
       outcomes.push(outcome);
       waiting.forEach((look) => look(outcome));
       if (outcome.failure === 'ECONNREFUSED') return;
+      if (outcome.status === 503) await sleep(PAUSE_MS);
     }
   }
   const workers = Promise.all(Array.from({ length: connections }, worker)).finally(() => agent.destroy());
