@@ -43,6 +43,7 @@ export async function serveClient(app: FastifyInstance) {
     },
   });
   app.get('/*', { schema: { hide: true } }, (request, reply) => {
+    void reply.header('vary', [reply.getHeader('vary') ?? [], 'accept'].flat().join(', '));
     // A program that asks for JSON alone must not get a page for a path that it has mistyped.
     if (!request.types(['html', 'application/xhtml+xml'])) throw new HttpError(404, 'Not found');
     return reply.sendFile('index.html');

@@ -23,16 +23,24 @@ async function assetPaths() {
 }
 
 describe('In production mode', () => {
-  test.each(['/', '/todos', '/todos/1', '/todos/new', '/todos/edit/1', '/anything/else', '/api', '/api/todo'])(
-    'GET %s answers the index page, which is not cached',
-    async (path) => {
-      const page = await get(path, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
-      expect(page.status).toBe(200);
-      expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
-      expect(page.headers.get('cache-control')).toBe('no-cache');
-      expect(page.text).toMatch(/^<!doctype html>/i);
-    },
-  );
+  test.each([
+    '/',
+    '/todos',
+    '/todos/1',
+    '/todos/new',
+    '/todos/edit/1',
+    '/anything/else',
+    '/todos/%',
+    '/api',
+    '/api/todo',
+  ])('GET %s answers the index page, which is not cached', async (path) => {
+    const page = await get(path, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(page.headers.get('cache-control')).toBe('no-cache');
+    if (path !== '/') expect(page.headers.get('vary')).toMatch(/\baccept\b(?!-)/);
+    expect(page.text).toMatch(/^<!doctype html>/i);
+  });
 
   test('assets are named by their content: each is immutable for a year', async () => {
     const assets = await assetPaths();

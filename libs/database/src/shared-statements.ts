@@ -83,7 +83,7 @@ export function deletingById<Tables>(db: Kysely<Tables>, table: keyof Tables & s
 /**
  * Changes `columns` of rows.
  * @param absent what becomes of a column that a call does not name: it is `kept`, or becomes `null`
- * @param touch a column that is set to the current time
+ * @param touch a column that is set to the current time, or kept if that is earlier
  * @returns a function that answers whether there was such a row. What PostgreSQL refuses fails alone.
  */
 export function updatingById<Tables, Table extends keyof Tables & string, Column extends keyof Tables[Table] & string>(
@@ -100,7 +100,10 @@ export function updatingById<Tables, Table extends keyof Tables & string, Column
         ? sql`${sql.ref(column)} = coalesce(${given(column)}, old.${sql.ref(column)})`
         : sql`${sql.ref(column)} = ${given(column)}`,
     );
-    return sql.join(touch ? [...set, sql`${sql.ref(touch)} = now()`] : set);
+    if (touch === undefined) return sql.join(set);
+    const time = sql.ref(touch);
+    // Not now(), the time when a statement began that may have waited for other changes since.
+    return sql.join([...set, sql`${time} = greatest(clock_timestamp(), old.${time})`]);
   };
   const updateOne = prepared(
     db,

@@ -37,7 +37,7 @@ export function sharing<Key, Result>(
       const results = await run(keys);
       return results.map((result, index) => (result === ALONE ? runAlone(keys[index]!, endsAt) : result));
     } catch (error) {
-      if (keys.length === 1 || !wasUndone(error)) throw error;
+      if (!wasUndone(error) || (keys.length === 1 && !wasDeadlock(error))) throw error;
       return keys.map((key) => runAlone(key, endsAt));
     }
   }
@@ -54,7 +54,12 @@ export function sharing<Key, Result>(
  * resolve a deadlock (40), or has waited for a lock as long as several may (55P03). Nothing of it was done then, so that
  * each row can be tried alone. After any other failure, such as a lost connection, that is not known.
  */
-const wasUndone = (error: unknown) => /^((22|23|40)...|55P03)$/.test((error as { code?: string }).code ?? '');
+const wasUndone = (error: unknown) => /^((22|23|40)...|55P03)$/.test(codeOf(error));
+
+/** Whether it says nothing about the row itself: the same statement may succeed now that others have gone on. */
+const wasDeadlock = (error: unknown) => codeOf(error).startsWith('40');
+
+const codeOf = (error: unknown) => (error as { code?: string }).code ?? '';
 
 export const timedOut = () =>
   Object.assign(new Error('No time is left for a statement of its own'), { code: 'ETIMEDOUT' });

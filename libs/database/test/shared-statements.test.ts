@@ -27,6 +27,7 @@ interface Tables {
   counted: Pick<Note, 'id' | 'title'>;
   page: { id: number; text: string };
   slow: { id: number; text: string };
+  timed: { id: number; title: string; changed: string };
 }
 
 let database: TestDatabase;
@@ -60,6 +61,15 @@ afterAll(async () => {
 beforeEach(async () => {
   await sql`truncate note restart identity`.execute(db);
 });
+
+/** Settles when a session waits for a lock. */
+async function someoneWaits() {
+  for (let waiting = 0; waiting === 0;) {
+    const { rows } = await sql`select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(observer);
+    waiting = rows.length;
+  }
+}
 
 const allNotes = () => observer.selectFrom('note').selectAll().orderBy('id').execute();
 
@@ -242,6 +252,45 @@ describe('Requests of one turn', () => {
       expect(poolUse(db).waiting).toBe(0);
     });
     expect(await Promise.all(changes)).toEqual(changes.map(() => true));
+    await other.destroy();
+  });
+
+  test('succeed where PostgreSQL ends the change of one row to resolve a deadlock', async () => {
+    const [first, second] = [
+      await notes.create({ title: 'first', rank: 0 }),
+      await notes.create({ title: 'second', rank: 0 }),
+    ];
+    const other = open();
+    let change: Promise<boolean> | undefined;
+    await other.transaction().execute(async (locking) => {
+      await sql`update note set title = 'third' where id = ${second}`.execute(locking);
+      change = notes.update(first, { title: 'second' });
+      await someoneWaits();
+      // Now each waits for the other, and the one that began first looks for a deadlock first.
+      await sql`update note set rank = 1 where id = ${first}`.execute(locking);
+    });
+    expect(await change).toBe(true);
+    expect((await allNotes()).map(({ title }) => title).sort()).toEqual(['second', 'third']);
+    await other.destroy();
+  });
+
+  test('set the time of a row that they had to wait for to one after the change before', async () => {
+    await sql`create table timed (id bigint primary key, title text, changed timestamptz(3) default now())`.execute(db);
+    await sql`insert into timed values (1), (2)`.execute(db);
+    const update = updatingById(db, 'timed', ['title'], { absent: 'kept', touch: 'changed' });
+    const other = open();
+    let changes: Promise<boolean[]> | undefined;
+    const before = await other.transaction().execute(async (locking) => {
+      await sql`select from timed where id = 1 for update`.execute(locking);
+      changes = Promise.all([update(1, { title: 'a' }), update(2, { title: 'b' })]);
+      await someoneWaits();
+      const { rows } = await sql<{ changed: string }>`
+        update timed set changed = clock_timestamp() + interval '5 ms' where id = 1 returning changed`.execute(locking);
+      return rows[0]!.changed;
+    });
+    expect(await changes).toEqual([true, true]);
+    const { changed } = await other.selectFrom('timed').select('changed').where('id', '=', 1).executeTakeFirstOrThrow();
+    expect(changed >= before).toBe(true);
     await other.destroy();
   });
 

@@ -29,7 +29,7 @@ export function rowsOf({ page = 1, limit = defaultLimit }: Static<typeof PageQue
 export const PageHeaders = {
   link: Type.String({
     description: 'URLs of the first, prev, next and last page (RFC 8288), as far as there are such pages.',
-    examples: ['</items?page=2&limit=10>; rel="next"'],
+    examples: ['<…?page=1>; rel="first", <…?page=2>; rel="next", <…?page=5>; rel="last"'],
   }),
   'x-total-count': Type.Integer({ description: 'Records on all pages together.', examples: [42] }),
 };

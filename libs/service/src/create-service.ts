@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import underPressure from '@fastify/under-pressure';
 import { handleErrors, HttpError, overloaded, type ErrorWords } from '@rest-services/errors';
-import Fastify, { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify from 'fastify';
 import { boundBodyMemory } from './body-memory.ts';
+import { answerUnreadable, keepOrder } from './connections.ts';
 import { drainOnClose } from './drain.ts';
 import { logStream } from './log-stream.ts';
 import { addDocument, type DocumentInfo } from './openapi.ts';
@@ -30,8 +32,8 @@ const MAX_EVENT_LOOP_DELAY_MS = 500;
 /** Only overload that lasts this long is answered with refusals; a single pause, of the whole machine maybe, is none. */
 const LASTING_MS = 2_000;
 
-/** A request id that the caller chooses goes into every log line, so it must not be a novel. */
-const MAX_REQUEST_ID = 128;
+/** A request id that the caller chooses goes into every log line, so it must not be a novel; and into the answer's header as it is. */
+const REQUEST_ID = /^[\x20-\x7e]{1,128}$/;
 
 export interface ServiceOptions extends ErrorWords, DocumentInfo {
   settings: Settings;
@@ -53,7 +55,7 @@ export async function createService({ settings, title, description, ...words }: 
     logController: requestLog,
     genReqId: ({ headers }) => {
       const given = headers['x-request-id'];
-      return typeof given === 'string' && given.length > 0 && given.length <= MAX_REQUEST_ID ? given : randomUUID();
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PATH_PARAMETER },
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -61,14 +63,22 @@ export async function createService({ settings, title, description, ...words }: 
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
-      // Node would answer without a body, and without a line in the log.
+      // Replaced by `hostError`.
       requireHostHeader: false,
       // Without a body there is no stream to be read and ended, which would take some microseconds of each request.
       optimizeEmptyRequests: true,
     },
     // What reaches a closing service on an open connection is still answered.
     return503OnClosing: false,
-    frameworkErrors: answerFrameworkError,
+    clientErrorHandler: answerUnreadable,
+    // For a URL that can't be read there are neither hooks nor an error handler: it is sent through those of another one.
+    frameworkErrors: (error, { raw }, reply) => {
+      const { url } = raw;
+      unreadableUrls.set(raw, error);
+      raw.url = '/unreadable';
+      app.routing(raw, reply.raw);
+      raw.url = url;
+    },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   app.setValidatorCompiler(compileValidator);
@@ -78,10 +88,9 @@ export async function createService({ settings, title, description, ...words }: 
   drainOnClose(app, settings.SHUTDOWN_DELAY_MS);
   onAborted(app, (request, reply) => requestLog.requestAborted(request, reply));
 
-  app.addHook('onRequest', ({ id, headers, raw }, reply, done) => {
+  app.addHook('onRequest', ({ id }, reply, done) => {
     reply.header('x-request-id', id).headers(securityHeaders);
-    const isHostMissing = headers.host === undefined && raw.httpVersion === '1.1';
-    done(isHostMissing ? new HttpError(400, 'The header Host is missing') : undefined);
+    done();
   });
   // An expectation that Node does not know is nothing that a service here could fail.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
@@ -96,6 +105,10 @@ export async function createService({ settings, title, description, ...words }: 
       strictPreflight: false,
     });
   }
+  app.addHook('onRequest', ({ raw, routeOptions }, _reply, done) =>
+    done(hostError(raw) ?? urlError(raw, routeOptions.url)),
+  );
+  keepOrder(app);
   await app.register(underPressure, {
     maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,
     pressureHandler: refuseIfItLasts(),
@@ -115,12 +128,18 @@ function refuseIfItLasts() {
   };
 }
 
-/** Fastify has no route, and so neither hooks nor an error handler, for a URL that it can't read. */
-function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
-  const { id, log, method, url, ip } = request;
-  const status = error.statusCode ?? 400;
-  log.info({ method, url, status, ip }, 'request');
-  void reply.code(status).header('x-request-id', id).headers(securityHeaders).send({ message: error.message });
+const unreadableUrls = new WeakMap<IncomingMessage, Error>();
+
+/** A route for every path takes those as well that can't be read. */
+const urlError = (raw: IncomingMessage, route: string | undefined) =>
+  route === '/*' ? undefined : unreadableUrls.get(raw);
+
+/** What Node.js would refuse without a body, and without a line in the log. */
+function hostError({ rawHeaders, httpVersion }: IncomingMessage) {
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.length === 4 && /host/i.test(name)).length;
+  return hosts > 1 || (hosts === 0 && httpVersion === '1.1')
+    ? new HttpError(400, 'There must be one Host header')
+    : undefined;
 }
 
 /** `CORS_ORIGIN`, where `:*` stands for any port; without it any origin in development and none in production. */

@@ -31,6 +31,8 @@ export function acceptJson(app: FastifyInstance) {
 
 /** As far as the headers tell. */
 function isPlainUtf8(headers: IncomingHttpHeaders) {
+  const transfer = headers['transfer-encoding'] ?? 'chunked';
   const charset = /;\s*charset="?([^;"\s]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
-  return /^utf-?8$/i.test(charset) && /^identity$/i.test(headers['content-encoding'] ?? 'identity');
+  const isPlain = /^identity$/i.test(headers['content-encoding'] ?? 'identity') && /^chunked$/i.test(transfer);
+  return isPlain && /^utf-?8$/i.test(charset);
 }

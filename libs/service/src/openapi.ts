@@ -21,6 +21,12 @@ const Failure = Type.Object({
   error: Type.Object({ code: Type.String({ description: 'A SQLSTATE or the name of a system error.' }) }),
 });
 
+const Overloaded = {
+  ...Message,
+  description: 'More is asked for than can be done.',
+  headers: { 'retry-after': Type.Integer({ description: 'Seconds after which to try again.', examples: [1] }) },
+};
+
 /** `/openapi.json`, made from the schemas of the routes, and `/docs`, a page to read and try it that needs no network. */
 export async function addDocument(app: FastifyInstance, info: DocumentInfo, words: ErrorWords) {
   await app.register(swagger, {
@@ -53,13 +59,11 @@ export async function addDocument(app: FastifyInstance, info: DocumentInfo, word
 function errorsOf(schema: FastifySchema, method: string, { withCode }: ErrorWords): Record<string, TSchema> {
   const takesBody = method !== 'GET';
   return {
-    ...(takesBody || schema.params
-      ? { 400: { ...Message, description: 'What was sent is not valid; the message says what.' } }
-      : {}),
+    ...(takesBody || schema.params ? { 400: { ...Message, description: descriptions[400] } } : {}),
     ...(takesBody ? { 413: { ...Message, description: 'The body is larger than 1 MiB.' } } : {}),
     ...(takesBody ? { 415: { ...Message, description: 'The body is of another media type.' } } : {}),
     500: { ...(withCode ? Failure : Message), description: 'The database failed.' },
-    503: { ...Message, description: 'More is asked for than can be done; Retry-After says when to try again.' },
+    503: Overloaded,
   };
 }
 
@@ -74,7 +78,12 @@ function described({ response }: FastifySchema) {
   );
 }
 
-const defaultDescription = (status: string) => (status === '404' ? 'There is no such record.' : 'Done.');
+const defaultDescription = (status: string) => descriptions[status] ?? 'Done.';
+
+const descriptions: Record<string, string> = {
+  400: 'What was sent is not valid; the message says what.',
+  404: 'There is no such record.',
+};
 
 /** Beside the bundle where there is one, else in the package. */
 function pageFiles() {

@@ -2,14 +2,12 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { afterAll } from '@jest/globals';
 
 /** A line of a service's log. */
 export type LogLine = Record<string, unknown> & { msg: string };
 
-const started: ChildProcess[] = [];
-// Those of a test that has failed: Jest would wait for them forever.
-afterAll(() => started.forEach((child) => child.kill('SIGKILL')));
+/** All processes that have been started, whether they have ended or not. */
+export const started: ChildProcess[] = [];
 
 /** Runs a service as its own process, on a free port of 127.0.0.1 unless `environment` says otherwise. */
 export function startProcess(main: string, environment: NodeJS.ProcessEnv, ...args: string[]) {

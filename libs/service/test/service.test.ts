@@ -90,11 +90,12 @@ describe('Cross-origin requests', () => {
 });
 
 describe('Every answer', () => {
-  test('carries a request id, the caller’s own if it sent one of reasonable length', async () => {
+  test('carries a request id, the caller’s own if it sent one of reasonable length in ASCII', async () => {
     service = await start();
     const idOf = async (id: string) =>
       (await service.request('GET', '/', undefined, { 'x-request-id': id })).headers.get('x-request-id');
     expect(await idOf('abc-1')).toBe('abc-1');
+    expect(await idOf('caf\xe9')).toMatch(/^[0-9a-f-]{36}$/);
     expect(await idOf('x'.repeat(129))).toMatch(/^[0-9a-f-]{36}$/);
     expect((await service.request('GET', '/nowhere')).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
@@ -121,8 +122,11 @@ describe('Every answer', () => {
   });
 });
 
+const oneHost = { message: 'There must be one Host header' };
+
 test.each([
-  ['that lacks the header Host is answered 400 with a message', '', 400, { message: 'The header Host is missing' }],
+  ['that lacks the header Host is answered 400 with a message', '', 400, oneHost],
+  ['with two Host headers is answered 400 with a message', 'host: a\r\nHost: a\r\n', 400, oneHost],
   [
     'that expects what no service offers is answered like any other',
     'host: a\r\nexpect: more\r\n',
@@ -136,6 +140,23 @@ test.each([
   const [head, answer] = (await text(socket)).split('\r\n\r\n');
   expect(head).toMatch(`HTTP/1.1 ${status} `);
   expect(JSON.parse(answer!)).toEqual(body);
+});
+
+test('A body that is compressed on its way is refused with 415', async () => {
+  service = await start();
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  const headers = 'host: a\r\ncontent-type: application/json\r\ntransfer-encoding: gzip, chunked\r\n';
+  socket.write(`POST / HTTP/1.1\r\n${headers}connection: close\r\n\r\nc\r\n{"text":"a"}\r\n0\r\n\r\n`);
+  expect(await text(socket)).toMatch('HTTP/1.1 415 ');
+});
+
+test('A path that cannot be read is answered 400, to pages of other origins as well, and counted', async () => {
+  service = await start();
+  const { status, headers, body } = await service.request('GET', '/%zz', undefined, { origin: 'https://example.org' });
+  expect([status, body]).toEqual([400, { message: "'/%zz' is not a valid url component" }]);
+  expect(headers.get('access-control-allow-origin')).toBe('*');
+  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  expect(metrics).toMatch('http_request_duration_seconds_count{method="GET",route="none",status="400"} 1');
 });
 
 test('A failure is JSON, even where a page was to be sent', async () => {

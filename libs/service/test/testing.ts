@@ -1,3 +1,6 @@
+import { afterAll } from '@jest/globals';
+import { started } from './process.ts';
+
 export { testDocument, testReadme } from './common-tests.ts';
 export { hang } from './hang.ts';
 export { serve, type Answer } from './harness.ts';
@@ -5,3 +8,6 @@ export { load, send, type Outcome, type Write } from './load.ts';
 export { startProcess, type LogLine } from './process.ts';
 export { testOperations } from './operations.ts';
 export { refusals, testUnreadableBodies } from './refusals.ts';
+
+// Those of a test that has failed: Jest would wait for them forever.
+afterAll(() => started.forEach((child) => child.kill('SIGKILL')));

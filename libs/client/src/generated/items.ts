@@ -134,9 +134,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -229,9 +231,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -278,9 +282,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -374,9 +380,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -484,9 +492,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -582,9 +592,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {

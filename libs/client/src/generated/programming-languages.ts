@@ -103,9 +103,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -185,9 +187,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -330,9 +334,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -481,9 +487,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -564,9 +572,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {

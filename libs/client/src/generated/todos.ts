@@ -95,9 +95,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -212,9 +214,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -308,9 +312,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -395,9 +401,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {

@@ -100,7 +100,7 @@ export interface operations {
                     }[];
                 };
             };
-            /** @description Done. */
+            /** @description What was sent is not valid; the message says what. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -122,9 +122,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -221,9 +223,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -298,9 +302,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -351,9 +357,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -432,9 +440,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -539,9 +549,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -633,9 +645,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description More is asked for than can be done; Retry-After says when to try again. */
+            /** @description More is asked for than can be done. */
             503: {
                 headers: {
+                    /** @description Seconds after which to try again. */
+                    "retry-after"?: number;
                     [name: string]: unknown;
                 };
                 content: {

@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { serve } from '@rest-services/service/testing';
+import { buildApp } from '../src/app.ts';
+import { migrations } from '../src/database.ts';
+
+// Requests that are sent on one connection without waiting for the answers.
+
+let service: Awaited<ReturnType<typeof startItems>>;
+const startItems = () => serve({ migrations, buildApp });
+
+beforeAll(async () => {
+  service = await startItems();
+});
+afterAll(() => service.stop());
+beforeEach(() => service.db.deleteFrom('item').execute());
+
+const head = (method: string, path: string) => `${method} ${path} HTTP/1.1\r\nHost: items\r\n`;
+const get = (path: string, headers = '') => `${head('GET', path)}${headers}\r\n`;
+const write = (method: string, path: string, body: string) =>
+  `${head(method, path)}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+const closing = 'Connection: close\r\n';
+
+/** Sends all at once. @returns all that is answered until the service closes the connection */
+async function sendAll(...requests: string[]) {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(requests.join(''));
+  return text(socket);
+}
+
+const statuses = (answers: string) => [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+const titles = async () => (await service.db.selectFrom('item').select('title').execute()).map(({ title }) => title);
+
+async function create() {
+  const { body } = await service.request('POST', '/v1/items', { title: 'a' });
+  return `/v1/items/${(body as { id: number }).id}`;
+}
+
+test('Writes take effect in their order, and reads see those before them', async () => {
+  const path = await create();
+  const changes = Array.from({ length: 30 }, (_, turn) => [write('PUT', path, `{"title":"${turn}"}`), get(path)]);
+  const answers = await sendAll(...changes.flat(), get('/livez', closing));
+  expect([...answers.matchAll(/"title":"(\d+)"/g)].map(([, title]) => Number(title))).toEqual([...changes.keys()]);
+  expect(await titles()).toEqual(['29']);
+});
+
+test('Reads are answered in their order', async () => {
+  const paths = [await create(), '/v1/items/summary', '/nowhere', '/v1/items'];
+  expect(statuses(await sendAll(...paths.map((path) => get(path)), get('/livez', closing)))).toEqual([
+    200, 200, 404, 200, 200,
+  ]);
+});
+
+test('After an answer that closes the connection nothing is carried out', async () => {
+  const create = write('POST', '/v1/items', '{"title":"b"}');
+  expect(statuses(await sendAll(write('POST', '/v1/items', '{'), create))).toEqual([400]);
+  expect(statuses(await sendAll(create.replace('Content-Type', `${closing}Content-Type`), create))).toEqual([201]);
+  expect(await titles()).toEqual(['b']);
+});
+
+test.each([
+  ['a NUL', '\0'],
+  ['no HTTP', 'nonsense\r\n\r\n'],
+  ['a method that there is not', 'NO /v1/items HTTP/1.1\r\n\r\n'],
+  ['a body with a wrong length of its piece', `${head('POST', '/v1/items')}Transfer-Encoding: chunked\r\n\r\nx\r\n`],
+])('%s after a request is answered 400 after the answer to that', async (_, unreadable) => {
+  const answers = await sendAll(write('POST', '/v1/items', '{"title":"a"}'), unreadable);
+  expect(statuses(answers)).toEqual([201, 400]);
+  expect(answers.slice(answers.lastIndexOf('HTTP/1.1'))).toMatch(
+    /^content-security-policy: default-src 'none'.*\r\n\r\n{"message":"The request is not valid HTTP"}$/ims,
+  );
+  expect(await titles()).toEqual(['a']);
+});
+
+test('What cannot be read does not get into the middle of a long list', async () => {
+  await service.db
+    .insertInto('item')
+    .values(Array.from({ length: 1_000 }, (_, turn) => ({ title: `${turn}` })))
+    .execute();
+  const answers = await sendAll(get('/v1/items?limit=1000'), 'nonsense\r\n\r\n');
+  expect(statuses(answers)).toEqual([200, 400]);
+  expect(answers.match(/"title"/g)).toHaveLength(1_000);
+  expect(answers.indexOf('HTTP/1.1 400')).toBeGreaterThan(answers.lastIndexOf('0\r\n\r\n'));
+});
