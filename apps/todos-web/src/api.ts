@@ -50,6 +50,9 @@ async function answerOf<Body extends object>(
   const { message } = (error ?? {}) as { message?: unknown };
   if (response.status === 404 && message) throw new Problem('missing', 'There is no such todo.');
   if (response.status === 400 && typeof message === 'string') throw new Problem('refused', message);
+  if (response.status === 503 && typeof message === 'string') {
+    throw new Problem('failed', 'The server has too much to do. Try again in a moment.');
+  }
   throw asProblem(error);
 }
 

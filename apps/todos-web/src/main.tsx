@@ -5,4 +5,7 @@ import './style.css';
 // Two slashes at the beginning would be read as a host name.
 if (location.pathname.startsWith('//')) history.replaceState(null, '', '/');
 
-render(<App />, document.getElementById('app')!);
+const place = document.getElementById('app')!;
+// What it said until now.
+place.replaceChildren();
+render(<App />, place);

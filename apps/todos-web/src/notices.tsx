@@ -14,7 +14,7 @@ interface Notice {
   /** Quoted before the text. It may be written in any direction. */
   subject?: string;
   text: string;
-  retry?: () => void;
+  retry?: (() => void) | undefined;
 }
 
 const store = createStore({

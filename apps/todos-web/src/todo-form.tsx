@@ -16,8 +16,11 @@ interface TodoFormProps {
   draftKey: string;
   /** Where to go without saving. */
   cancel: string;
-  /** @throws Problem */
-  onSave: (values: Values) => Promise<void>;
+  /**
+   * @param changes what is not as it was at first
+   * @throws Problem
+   */
+  onSave: (values: Values, changes: Partial<Values>) => Promise<void>;
   /** Leaves the page; not called if that has been left meanwhile. */
   onSaved: () => void;
 }
@@ -44,27 +47,23 @@ export function TodoForm({ initial, draftKey, cancel, onSave, onSaved }: TodoFor
       return;
     }
     setSaving(true);
-    // Somebody who leaves and comes back while it is on its way must not save it twice.
-    draft.forget();
+    draft.sending();
+    const attempt = () => onSave(draft.values, draft.changes);
     try {
-      await onSave(draft.values);
-      notify({ kind: 'saved', text: 'Saved.' });
+      await attempt();
+      draft.saved();
+      notify(SAVED);
       if (field.current) onSaved();
     } catch (reason) {
-      draft.keep();
-      fail(asProblem(reason));
+      const isKept = draft.failed();
+      if (!field.current) {
+        reportFailure(description, reason, isKept ? undefined : attempt);
+        return;
+      }
+      setProblem(asProblem(reason));
+      setSaving(false);
+      field.current.focus();
     }
-  }
-
-  function fail(reason: Problem) {
-    if (!field.current) {
-      const text = `could not be saved. ${reason.message} The form has kept what you typed.`;
-      notify({ kind: 'problem', subject: shortened(description), text });
-      return;
-    }
-    setProblem(reason);
-    setSaving(false);
-    field.current.focus();
   }
 
   return (
@@ -77,8 +76,9 @@ export function TodoForm({ initial, draftKey, cancel, onSave, onSaved }: TodoFor
         void save();
       }}
     >
-      {draft.isRestored && (
+      {draft.restored && (
         <Restored
+          words={RESTORED[draft.restored]}
           onDiscard={() => {
             draft.discard();
             setChecked(false);
@@ -158,8 +158,12 @@ export function TodoForm({ initial, draftKey, cancel, onSave, onSaved }: TodoFor
   );
 }
 
-function Restored({ onDiscard }: { onDiscard: () => void }) {
-  const words = 'What you typed here before has been kept.';
+const RESTORED = {
+  kept: 'What you typed here before has been kept.',
+  sent: 'What you typed here before has been kept; it may have been saved already.',
+};
+
+function Restored({ words, onDiscard }: { words: string; onDiscard: () => void }) {
   useAnnouncement(words);
   return (
     <div class="restored">
@@ -169,6 +173,29 @@ function Restored({ onDiscard }: { onDiscard: () => void }) {
       </button>
     </div>
   );
+}
+
+const SAVED = { kind: 'saved', text: 'Saved.' } as const;
+
+/**
+ * Tells of a form that has been left.
+ * @param attempt saves it again, if the form has not kept it
+ */
+function reportFailure(description: string, reason: unknown, attempt?: () => Promise<void>) {
+  const { message } = asProblem(reason);
+  notify({
+    kind: 'problem',
+    subject: shortened(description),
+    text: `could not be saved. ${message}${attempt ? '' : ' The form has kept what you typed.'}`,
+    retry:
+      attempt &&
+      (() => {
+        attempt().then(
+          () => notify(SAVED),
+          (again: unknown) => reportFailure(description, again, attempt),
+        );
+      }),
+  });
 }
 
 /** Too much is said while typing, too little not before saving. */

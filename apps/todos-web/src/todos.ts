@@ -55,11 +55,16 @@ export async function createTodo(description: string): Promise<void> {
 }
 
 /** @throws Problem */
-export function saveTodo(todo: Todo): Promise<void> {
-  return inTurn(todo.id, async () => {
-    await api.updateTodo(todo);
-    confirmWritten(todo);
-  });
+export async function saveTodo(id: number, changes: Partial<Todo>): Promise<void> {
+  await inTurn(id, () => change(id, changes));
+}
+
+/** The service replaces the whole todo; somebody else may have changed the rest of it since it was shown here. */
+async function change(id: number, changes: Partial<Todo>): Promise<Todo> {
+  const changed = { ...(await api.readTodo(`${id}`)), ...changes };
+  await api.updateTodo(changed);
+  confirmWritten(changed);
+  return changed;
 }
 
 /** Shows a todo as open or done at once, and as it was, with a notice, if that can't be saved. */
@@ -81,11 +86,7 @@ export async function setCompleted(id: number, isCompleted: Completed): Promise<
 async function saveWanted(id: number) {
   let saved: Todo;
   do {
-    // The service replaces the description too; somebody else may have changed it since it was shown here.
-    const current = await api.readTodo(`${id}`);
-    saved = { ...current, isCompleted: store.get().wanted.get(id)! };
-    await api.updateTodo(saved);
-    confirmWritten(saved);
+    saved = await change(id, { isCompleted: store.get().wanted.get(id)! });
   } while (saved.isCompleted !== store.get().wanted.get(id));
 }
 

@@ -1,46 +1,76 @@
 import { useState } from 'preact/hooks';
 
+interface Stored<Values> {
+  changes: Partial<Values>;
+  /** Whether they were on their way to the service. */
+  isSent?: boolean;
+}
+
+/** Drafts that this page is saving. A form that is opened meanwhile begins anew, or the same would be saved twice. */
+const beingSaved = new Set<string>();
+
 /** What was changed in a form, kept for this tab until it is saved, so that a reload or a wrong click loses nothing. */
 export function useDraft<Values extends object>(name: string, initial: Values) {
   const key = `draft ${name}`;
-  const [changes, setChanges] = useState(() => read<Values>(key));
-  const [isRestored, setRestored] = useState(changes !== undefined);
+  const [found, setFound] = useState(() => (beingSaved.has(key) ? undefined : read<Values>(key)));
+  const [changes, setChanges] = useState(found?.changes ?? {});
 
   const forget = () => write(key, undefined);
+  /** Another form of the same name may have written a draft of its own since this one was sent. */
+  const isSentLast = () => read(key)?.isSent === true;
 
   return {
     values: { ...initial, ...changes },
-    /** Whether the changes are of an earlier visit to this form. */
-    isRestored,
+    changes,
+    /** What the form shows of an earlier visit: what was `kept`, or `sent` without an answer being waited for. */
+    restored: found && (found.isSent ? ('sent' as const) : ('kept' as const)),
     change: (change: Partial<Values>) => {
-      const all = { ...changes, ...change };
+      const all = differences(initial, { ...changes, ...change });
       setChanges(all);
-      write(key, all);
+      write(key, Object.keys(all).length > 0 ? { changes: all } : undefined);
     },
-    /** Shows the changes still, but keeps them no longer. */
-    forget,
-    keep: () => write(key, changes),
     discard: () => {
       forget();
-      setChanges(undefined);
-      setRestored(false);
+      setChanges({});
+      setFound(undefined);
+    },
+    forget,
+    sending: () => {
+      beingSaved.add(key);
+      write(key, { changes, isSent: true });
+    },
+    saved: () => {
+      beingSaved.delete(key);
+      if (isSentLast()) forget();
+    },
+    /** @returns whether it is kept: not if it would take the place of another draft */
+    failed: () => {
+      beingSaved.delete(key);
+      if (!isSentLast()) return false;
+      write(key, { changes });
+      return true;
     },
   };
+}
+
+function differences<Values extends object>(initial: Values, changes: Partial<Values>) {
+  const different = Object.entries(changes).filter(([name, value]) => value !== initial[name as keyof Values]);
+  return Object.fromEntries(different) as Partial<Values>;
 }
 
 // A browser that is told to store nothing throws at every use of the storage; the form works without it.
 
 function read<Values>(key: string) {
   try {
-    return (JSON.parse(sessionStorage.getItem(key) ?? 'null') as Partial<Values> | null) ?? undefined;
+    return (JSON.parse(sessionStorage.getItem(key) ?? 'null') as Stored<Values> | null) ?? undefined;
   } catch {
     return undefined;
   }
 }
 
-function write(key: string, changes: object | undefined) {
+function write<Values>(key: string, draft: Stored<Values> | undefined) {
   try {
-    if (changes) sessionStorage.setItem(key, JSON.stringify(changes));
+    if (draft) sessionStorage.setItem(key, JSON.stringify(draft));
     else sessionStorage.removeItem(key);
   } catch {
     return;

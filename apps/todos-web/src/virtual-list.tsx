@@ -26,12 +26,20 @@ export function VirtualList({ items, children }: VirtualListProps) {
       setFrom(step(-top / row) - AROUND);
       setTo(step((innerHeight - top) / row) + AROUND);
     };
+    const showAll = () => {
+      setFrom(0);
+      setTo(items.length);
+    };
     look();
     addEventListener('scroll', look, { passive: true });
     addEventListener('resize', look);
+    addEventListener('beforeprint', showAll);
+    addEventListener('afterprint', look);
     return () => {
       removeEventListener('scroll', look);
       removeEventListener('resize', look);
+      removeEventListener('beforeprint', showAll);
+      removeEventListener('afterprint', look);
     };
   }, [items.length]);
   useScrollMemory();

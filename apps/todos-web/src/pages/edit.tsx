@@ -26,7 +26,7 @@ function EditTodo({ id }: { id: string }) {
           draftKey={`${todo.id}`}
           initial={todo}
           cancel={`/todos/${todo.id}`}
-          onSave={(values) => saveTodo({ ...todo, ...values })}
+          onSave={(_values, changes) => saveTodo(todo.id, changes)}
           onSaved={() => route(`/todos/${todo.id}`, true)}
         />
       )}

@@ -136,6 +136,19 @@ describe('The list', () => {
     await settles(rows, ['Buy oat milk']);
   });
 
+  test('is printed whole, and in dark letters on a light page', async () => {
+    await store(...Array.from({ length: 100 }, (_, number) => `Number ${number}`));
+    await page().emulateMedia({ colorScheme: 'dark', media: 'print' });
+    await page().goto('/todos');
+    await page().getByRole('checkbox').first().waitFor();
+    expect(await page().locator('.todos li').count()).toBeLessThan(100);
+    await page().evaluate(() => dispatchEvent(new Event('beforeprint')));
+    await settles(() => page().locator('.todos li').count(), 100);
+    expect(await page().locator('html').evaluate((html) => getComputedStyle(html).color)).toBe('rgb(28, 32, 30)');
+    await page().evaluate(() => dispatchEvent(new Event('afterprint')));
+    await settles(async () => (await page().locator('.todos li').count()) < 100, true);
+  });
+
   test('many clicks on one checkbox end with what it shows', async () => {
     await store('Buy milk');
     await page().goto('/todos');
@@ -158,6 +171,33 @@ describe('Details', () => {
     await page().getByRole('button', { name: 'Mark as done' }).click();
     await page().getByRole('button', { name: 'Open it again' }).waitFor();
     await settles(stored, [`✓ ${description}`]);
+  });
+});
+
+describe('The form', () => {
+  test('saves what was changed in it, and keeps what somebody else has changed meanwhile', async () => {
+    await store('Buy milk', 'Buy bread');
+    await page().goto('/todos/edit/1');
+    await page().getByLabel('Description').fill('Buy oat milk');
+    await service().request('PUT', '/api/todos', { id: 1, description: 'Buy milk', isCompleted: 1 });
+    await page().getByRole('button', { name: 'Save' }).click();
+    await settles(stored, ['✓ Buy oat milk', 'Buy bread']);
+
+    await page().goto('/todos/edit/2');
+    await page().getByRole('checkbox', { name: 'Done' }).check();
+    await service().request('PUT', '/api/todos', { id: 2, description: 'Buy rye bread', isCompleted: 0 });
+    await page().getByRole('button', { name: 'Save' }).click();
+    await settles(stored, ['✓ Buy oat milk', '✓ Buy rye bread']);
+  });
+
+  test('has kept nothing where what was typed has been taken back', async () => {
+    await store('Buy milk');
+    await page().goto('/todos/edit/1');
+    await page().getByLabel('Description').fill('Buy');
+    await page().getByLabel('Description').fill('Buy milk');
+    await page().reload();
+    await page().getByLabel('Description').waitFor();
+    expect(await page().getByText('What you typed here before').count()).toBe(0);
   });
 });
 

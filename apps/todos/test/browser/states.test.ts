@@ -194,6 +194,40 @@ describe('While a save is on its way', () => {
   });
 });
 
+describe('While a save is on its way, a form that is left', () => {
+  test('by a reload shows the text again, and says that it may have been saved', async () => {
+    await page().goto('/todos/new');
+    const release = await hold(page(), 'POST');
+    await description().fill('Buy milk');
+    await save().click();
+    await page().getByRole('button', { name: 'Saving…' }).waitFor();
+    await page().reload();
+    await shows(page(), 'What you typed here before has been kept; it may have been saved already.');
+    expect(await description().inputValue()).toBe('Buy milk');
+    release();
+  });
+
+  test('does not take the place of what is typed next: what could not be saved can be tried again', async () => {
+    await page().goto('/todos/new');
+    const release = await hold(page(), 'POST');
+    await description().fill('Buy milk');
+    const mend = await breakDatabase();
+    await save().click();
+    await page().getByRole('button', { name: 'Saving…' }).waitFor();
+    await page().getByRole('link', { name: 'Todos', exact: true }).click();
+    await page().getByRole('link', { name: 'New todo' }).first().click();
+    await description().fill('Buy bread');
+    release();
+    await shows(page(), /“Buy milk” could not be saved. The server has a problem.$/);
+    await mend();
+    await page().getByRole('button', { name: 'Try again' }).click();
+    await shows(page(), 'Saved.');
+    expect(await stored()).toEqual(['Buy milk']);
+    await page().reload();
+    expect(await description().inputValue()).toBe('Buy bread');
+  });
+});
+
 describe('A save that fails', () => {
   test.each([
     ['/todos/new', []],
@@ -232,6 +266,14 @@ describe('A save that fails', () => {
     await page().reload();
     await description().waitFor();
     expect(await description().inputValue()).toBe('');
+  });
+
+  test('says so where the server has too much to do', async () => {
+    await page().route(/\/api\/todos/, (route) => route.fulfill({ status: 503, json: { message: 'Overloaded' } }));
+    await page().goto('/todos/new');
+    await description().fill('Buy bread');
+    await save().click();
+    await shows(page(), 'This could not be saved. The server has too much to do. Try again in a moment.');
   });
 
   test('offline says so and works when the network is back', async () => {
