@@ -31,6 +31,7 @@ export const migrations: Migrations = {
   '0003_row_counts_of_slots': { up: keepCounts },
 };
 
+/** It brings a table to the present state, also one that has been there already; see its description. */
 function keepCounts<DB>(db: Kysely<DB>) {
   return keepRowCounts(db, 'item', { finished: "status = 'Finished'" });
 }

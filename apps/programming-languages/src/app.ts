@@ -64,8 +64,8 @@ function parseForm(text: string) {
   if (text.includes('\ufffd') || !(text.match(/(%[0-9a-f]{2})+/gi) ?? []).every(isUtf8)) {
     throw new HttpError(400, 'Body is not valid UTF-8');
   }
-  const fields = Object.entries(parse(text, '&', '=', { maxKeys: 0 }));
-  return Object.fromEntries(fields.map(([name, value]) => [name, [value].flat()[0]]));
+  const values = Object.entries(parse(text, '&', '=', { maxKeys: 0 }));
+  return Object.fromEntries(values.map(([name, value]) => [name, [value].flat()[0]]));
 }
 
 function isUtf8(percentEncoded: string) {

@@ -1,5 +1,5 @@
 import { overloaded } from '@rest-services/errors';
-import { sql, type Insertable, type Kysely, type RawBuilder, type SelectType, type UpdateType } from 'kysely';
+import { sql, type InsertType, type Kysely, type RawBuilder, type SelectType, type UpdateType } from 'kysely';
 import pLimit from 'p-limit';
 import { opaque, prepared } from './open-database.ts';
 import { ALONE, fewAtATime, MAX_READS, MAX_WRITES, sharing, timedOut, until } from './sharing.ts';
@@ -132,7 +132,8 @@ interface UpdateOptions<Column> {
 }
 
 /**
- * Inserts rows of which `columns` are given; the others get their defaults.
+ * Inserts rows of which `columns` are given; the others get their defaults. Of the given ones, those that may be null can
+ * be left out, and are null then.
  * @returns a function that answers the inserted row's id. A row that PostgreSQL refuses fails alone.
  */
 export function inserting<Tables, Table extends keyof Tables & string, Column extends keyof Tables[Table] & string>(
@@ -140,7 +141,9 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
   table: Table,
   columns: readonly Column[],
 ) {
-  type Row = Pick<Insertable<Tables[Table]>, Column & keyof Insertable<Tables[Table]>>;
+  type Given = { [Name in Column]: Exclude<InsertType<Tables[Table][Name]>, undefined> };
+  type Nullable = { [Name in Column]: null extends Given[Name] ? Name : never }[Column];
+  type Row = Partial<Given> & Omit<Given, Nullable>;
   const insertOne = prepared(
     db,
     sql<WithId>`insert into ${sql.table(table)} (${list(columns)})
@@ -157,10 +160,10 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
       order by ${list(columns)}
       returning id, ${list(columns)}`.compile(db),
   );
-  const contentOf = (row: Row) => JSON.stringify(columns.map((column) => row[column as keyof Row]));
+  const contentOf = (row: Row) => JSON.stringify(columns.map((column) => row[column]));
   async function insertAll(rows: readonly Row[]) {
     if (rows.length === 1) {
-      const inserted = await insertOne(...columns.map((column) => rows[0]![column as keyof Row]));
+      const inserted = await insertOne(...columns.map((column) => rows[0]![column]));
       return inserted.map(({ id }) => id);
     }
     const inserted = await insertMany(JSON.stringify(rows));

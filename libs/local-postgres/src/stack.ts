@@ -17,6 +17,7 @@ const CLIENT_PORT = 5173;
 const { watch, chosen } = readArguments();
 const children: ChildProcess[] = [];
 let isStopping = false;
+let endedByItself: string | undefined;
 
 // npm passes a Ctrl-C on that the terminal has sent to everybody already, so more than one signal is one wish.
 const stopSignal = new Promise<number>((resolve) => {
@@ -40,6 +41,7 @@ try {
   await Promise.all(children.map(stopChild));
   await server.stop();
 }
+if (endedByItself) console.error(`${endedByItself} has ended by itself, and the others were stopped with it.`);
 process.exit();
 
 function readArguments() {
@@ -60,22 +62,28 @@ function readArguments() {
 
 /** @returns the exit code of the first service that ends by itself */
 async function runServices() {
-  const log = pretty({ colorize: process.stdout.isTTY, ignore: 'pid,hostname', singleLine: true });
-  const running = await Promise.all(chosen.map((service) => startService(service, log)));
-  const ended = Promise.race(running.map(({ exit }) => exit));
+  const running = await Promise.all(chosen.map(startService));
+  const ended = Promise.race(
+    running.map(async ({ name, exit }) => {
+      const code = await exit;
+      if (!isStopping) endedByItself = name;
+      return code;
+    }),
+  );
   await Promise.race([ended, Promise.all(running.map(({ isListening }) => isListening))]);
   if (!isStopping && children.every((child) => child.exitCode === null)) {
-    const table = running.map(({ name, url, path, pages, database }) => [
+    const table = running.map(({ name, url, path, pages }) => [
       name,
-      { API: url + path, docs: `${url}/docs`, ...(pages && { pages }), database },
+      { API: url + path, docs: `${url}/docs`, ...(pages && { pages }) },
     ]);
     console.table(Object.fromEntries(table));
+    for (const { database } of running) console.log(database);
     console.log('Ctrl-C stops everything; the data stay.');
   }
   return ended;
 }
 
-async function startService({ name, port, sharedPort, path, client }: LocalService, log: NodeJS.WritableStream) {
+async function startService({ name, port, sharedPort, path, client }: LocalService) {
   const database = await ensureDatabase(server.url, name);
   const isAlone = chosen.length === 1;
   const settings = {
@@ -96,11 +104,19 @@ async function startService({ name, port, sharedPort, path, client }: LocalServi
     ],
     { env: settings },
   );
-  child.stdout.pipe(log, { end: false });
+  child.stdout.pipe(
+    pretty({
+      colorize: process.stdout.isTTY,
+      ignore: 'pid,hostname',
+      singleLine: true,
+      messageFormat: `${name}: {msg}`,
+    }),
+    { end: false },
+  );
   const url = `http://localhost:${settings.PORT}`;
   return {
     ...{ name, path, database, url },
-    pages: client && (watch ? startClient(client, url) : url),
+    pages: client && (watch ? startClient(client, url) : settings.NODE_ENV === 'production' ? url : undefined),
     exit: once(child, 'exit').then(([code]: (number | null)[]) => code ?? 1),
     isListening: listening(child.stdout),
   };
