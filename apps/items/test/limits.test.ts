@@ -1,5 +1,6 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
@@ -48,6 +49,34 @@ test.concurrent(
     }
   },
   120_000,
+);
+
+test.concurrent(
+  'More connections than there are file descriptors for: those that are open are served, and the process stays up',
+  async () => {
+    const { url: DATABASE_URL } = await createDatabase();
+    const PORT = `${await freePort()}`;
+    const child = spawn('sh', ['-c', 'ulimit -n 150 && exec "$0" "$1"', process.execPath, main], {
+      env: { PATH: process.env.PATH, DATABASE_URL, PORT, HOST: '127.0.0.1' },
+      stdio: 'ignore',
+    });
+    const ended = once(child, 'exit');
+    const url = `http://127.0.0.1:${PORT}`;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    while ((await send(url, '/v1/items', agent)).status !== 200) continue;
+
+    const idle = Array.from({ length: 300 }, () => connect(Number(PORT), '127.0.0.1').on('error', () => undefined));
+    await Promise.race(idle.map((socket) => once(socket, 'close')));
+    // Longer than a second: so often the process measures its memory, for which it opens a file.
+    for (const until = performance.now() + 2_500; performance.now() < until;) {
+      expect(await send(url, '/v1/items', agent)).toMatchObject({ status: 200, isReused: true });
+    }
+    idle.forEach((socket) => socket.destroy());
+    agent.destroy();
+    child.kill('SIGKILL');
+    expect(await ended).toEqual([null, 'SIGKILL']);
+  },
+  20_000,
 );
 
 const head = 'POST /v1/items HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';

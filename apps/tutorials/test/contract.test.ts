@@ -460,6 +460,17 @@ describe('DELETE /api/tutorials', () => {
     expect(await send('GET', '/api/tutorials')).toEqual(answer(200, []));
   });
 
+  test('removes all tutorials while somebody reads the table for long, as a backup does', async () => {
+    await create();
+    await service.db.transaction().execute(async (backup) => {
+      await backup.selectFrom('tutorial').select('id').execute();
+      expect(await send('DELETE', '/api/tutorials')).toEqual(
+        answer(200, { message: '1 Tutorials were deleted successfully!' }),
+      );
+    });
+    expect(await stored()).toEqual([]);
+  });
+
   test('works with content type JSON and no body', async () => {
     await create();
     expect(await send('DELETE', '/api/tutorials', undefined, { 'content-type': 'application/json' })).toEqual(

@@ -27,6 +27,14 @@ const REFUSED_PARAMETERS = '08P01';
 const SESSION = String.raw`-c TimeZone=UTC -c DateStyle=ISO -c default_transaction_isolation=read\ committed -c client_connection_check_interval=1s`;
 
 /**
+ * What a session has locked is free again some seconds after its service has been frozen, or cut off by the network in the
+ * middle of a transaction; and its place a minute after that.
+ */
+const ABANDONED = '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3';
+const FOR_REQUESTS = `${ABANDONED} -c idle_in_transaction_session_timeout=3s`;
+const FOR_MIGRATIONS = `${ABANDONED} -c idle_in_transaction_session_timeout=30s -c statement_timeout=0 -c lock_timeout=0`;
+
+/**
  * Every statement of a request has an index. A plan that was made while the table was empty would not use it, and a
  * prepared statement keeps its plan until the table is analysed, however much the table grows meanwhile. And none runs
  * long enough for JIT compilation to pay off, which PostgreSQL does each time when it expects many rows.
@@ -103,7 +111,9 @@ export function openDatabase<Tables>({
   const given = parseConnectionUrl(url);
   const pool = new pg.Pool({
     ...given,
-    ...(direct ? { options: [given.options, SESSION, timeouts && PLANS].filter(Boolean).join(' ') } : {}),
+    ...(direct
+      ? { options: [given.options ?? '', SESSION, ...(timeouts ? [FOR_REQUESTS, PLANS] : [FOR_MIGRATIONS])].join(' ') }
+      : {}),
     max: poolMax,
     keepAlive: true,
     types,

@@ -11,7 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const open = (url = database.url, poolMax = 1) => openDatabase({ url, poolMax, onConnectionError: () => undefined });
+const onConnectionError = () => undefined;
+const open = (url = database.url, poolMax = 1) => openDatabase({ url, poolMax, onConnectionError });
 
 describe('openDatabase', () => {
   test('reads bigint as a number', async () => {
@@ -145,6 +146,28 @@ describe('openDatabase', () => {
     await sql`commit`.execute(other);
     await sql`create table written ()`.execute(db);
     await Promise.all([db.destroy(), other.destroy()]);
+  });
+
+  test('leaves nothing locked for long when its process has stopped in the middle of a transaction', async () => {
+    const [db, other] = [open(), openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError })];
+    await sql`create table held ()`.execute(other);
+    // As a process that is frozen, or cut off from the network: it asks for nothing more, and ends nothing.
+    const abandoned = await db.startTransaction().execute();
+    await sql`lock table held`.execute(abandoned);
+    await other.transaction().execute((waiting) => sql`lock table held`.execute(waiting));
+    await Promise.allSettled([abandoned.rollback().execute(), other.destroy(), db.destroy()]);
+  });
+
+  test('has no time limit for migrations, whatever the database has', async () => {
+    const observer = open();
+    await inDatabase(observer, "set statement_timeout = '50ms'");
+    await inDatabase(observer, "set lock_timeout = '50ms'");
+    const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError });
+    await sql`select pg_sleep(0.1)`.execute(db);
+    const { rows } = await sql`select current_setting('lock_timeout') as lock_timeout`.execute(db);
+    expect(rows).toEqual([{ lock_timeout: '0' }]);
+    await inDatabase(observer, 'reset all');
+    await Promise.all([observer.destroy(), db.destroy()]);
   });
 
   test('has its own defaults, whatever the database has, and the options of the connection string beside them', async () => {

@@ -12,24 +12,39 @@ interface Exchange {
   earlier: Exchange | undefined;
 }
 
-/** The last one of each connection. */
-const exchanges = new WeakMap<Socket, Exchange>();
+/** So many requests of one connection may wait for the answer to the one before; no client sends more at a time. */
+const MAX_PIPELINED = 50;
+
+interface Connection {
+  last: Exchange | undefined;
+  /** Requests that came before the answer to the one before, and are not answered yet. */
+  pipelined: number;
+}
+
+const connections = new WeakMap<Socket, Connection>();
 
 const changesNothing = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD';
 
 /**
  * What is sent on a connection without waiting for answers takes effect in its order, as RFC 9112 (9.3.2, 9.6) has it: only
- * requests that change nothing are answered at the same time, and none after an answer that closes the connection.
+ * requests that change nothing are answered at the same time, and none after an answer that closes the connection. A
+ * connection with more of them than anybody sends is cut: Node.js would read them as fast as they come, into the memory.
  */
 export function keepOrder(app: FastifyInstance) {
   app.addHook('onRequest', (request, { raw: response }, done) => {
     const { socket } = request.raw;
-    const last = exchanges.get(socket);
-    const earlier = last?.response.writableFinished === false ? last : undefined;
-    if (earlier) earlier.earlier = undefined;
+    let connection = connections.get(socket);
+    if (!connection) connections.set(socket, (connection = { last: undefined, pipelined: 0 }));
+    const earlier = connection.last?.response.writableFinished === false ? connection.last : undefined;
+    if (earlier) {
+      earlier.earlier = undefined;
+      connection.pipelined += 1;
+      response.once('close', () => (connection.pipelined -= 1));
+      if (connection.pipelined > MAX_PIPELINED) socket.destroy();
+    }
     const isSafe = changesNothing(request);
     const waits = earlier !== undefined && !(isSafe && earlier.mayBeJoined);
-    exchanges.set(socket, { response, mayBeJoined: isSafe && !waits, earlier });
+    connection.last = { response, mayBeJoined: isSafe && !waits, earlier };
     const goOn = () => {
       if (socket.writable) done();
     };
@@ -56,7 +71,7 @@ export function answerUnreadable(this: FastifyInstance, error: Error & { code?: 
   refused.add(socket);
   const [status, message] = refusals[error.code ?? ''] ?? [400, 'The request is not valid HTTP'];
   this.log.info({ status, code: error.code, ip: socket.remoteAddress }, 'request');
-  const last = exchanges.get(socket);
+  const last = connections.get(socket)?.last;
   // Otherwise it is the body of the last one that can't be read.
   const isBetweenRequests = last?.response.req.complete;
   const before = isBetweenRequests ? last : last?.earlier;

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import underPressure from '@fastify/under-pressure';
-import { handleErrors, HttpError, overloaded, type ErrorWords } from '@rest-services/errors';
+import { handleErrors, HttpError, type ErrorWords } from '@rest-services/errors';
 import Fastify from 'fastify';
 import { boundBodyMemory } from './body-memory.ts';
 import { answerUnreadable, keepOrder } from './connections.ts';
@@ -12,6 +11,7 @@ import { logStream } from './log-stream.ts';
 import { addDocument, type DocumentInfo } from './openapi.ts';
 import { onAborted } from './on-aborted.ts';
 import { acceptJson } from './json-body.ts';
+import { refuseOverload } from './overload.ts';
 import { RequestLog } from './request-log.ts';
 import { securityHeaders } from './security-headers.ts';
 import type { Settings } from './settings.ts';
@@ -25,12 +25,6 @@ const REQUEST_TIMEOUT_MS = 10_000;
 
 /** A connection on which nothing moves for so long, such as that of a reader who does not read, is closed. */
 const IDLE_TIMEOUT_MS = 60_000;
-
-/** Above it, as a mean of one second, more requests arrive than the processor can do. */
-const MAX_EVENT_LOOP_DELAY_MS = 500;
-
-/** Only overload that lasts this long is answered with refusals; a single pause, of the whole machine maybe, is none. */
-const LASTING_MS = 2_000;
 
 /** A request id that the caller chooses goes into every log line, so it must not be a novel; and into the answer's header as it is. */
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/;
@@ -109,23 +103,9 @@ export async function createService({ settings, title, description, ...words }: 
     done(hostError(raw) ?? urlError(raw, routeOptions.url)),
   );
   keepOrder(app);
-  await app.register(underPressure, {
-    maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,
-    pressureHandler: refuseIfItLasts(),
-  });
+  await refuseOverload(app, settings.DATABASE_POOL_MAX);
   await addDocument(app, { title, description }, words);
   return app;
-}
-
-/** @returns what is called for each request that arrives while the event loop is late */
-function refuseIfItLasts() {
-  let [since, last] = [0, 0];
-  return () => {
-    const now = performance.now();
-    if (now - last > LASTING_MS) since = now;
-    last = now;
-    return now - since > LASTING_MS ? Promise.reject(overloaded()) : undefined;
-  };
 }
 
 const unreadableUrls = new WeakMap<IncomingMessage, Error>();

@@ -144,7 +144,11 @@ describe('The list', () => {
     expect(await page().locator('.todos li').count()).toBeLessThan(100);
     await page().evaluate(() => dispatchEvent(new Event('beforeprint')));
     await settles(() => page().locator('.todos li').count(), 100);
-    expect(await page().locator('html').evaluate((html) => getComputedStyle(html).color)).toBe('rgb(28, 32, 30)');
+    expect(
+      await page()
+        .locator('html')
+        .evaluate((html) => getComputedStyle(html).color),
+    ).toBe('rgb(28, 32, 30)');
     await page().evaluate(() => dispatchEvent(new Event('afterprint')));
     await settles(async () => (await page().locator('.todos li').count()) < 100, true);
   });
