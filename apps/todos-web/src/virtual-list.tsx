@@ -18,7 +18,9 @@ export function VirtualList({ items, children }: VirtualListProps) {
   const [focused, setFocused] = useState<number>();
 
   useLayoutEffect(() => {
+    let isPrinting = false;
     const look = () => {
+      if (isPrinting) return;
       const { top, height } = list.current!.getBoundingClientRect();
       const row = height / items.length;
       // In steps, so that most scrolling draws nothing anew.
@@ -26,20 +28,25 @@ export function VirtualList({ items, children }: VirtualListProps) {
       setFrom(step(-top / row) - AROUND);
       setTo(step((innerHeight - top) / row) + AROUND);
     };
-    const showAll = () => {
+    const print = () => {
+      isPrinting = true;
       setFrom(0);
       setTo(items.length);
+    };
+    const printed = () => {
+      isPrinting = false;
+      look();
     };
     look();
     addEventListener('scroll', look, { passive: true });
     addEventListener('resize', look);
-    addEventListener('beforeprint', showAll);
-    addEventListener('afterprint', look);
+    addEventListener('beforeprint', print);
+    addEventListener('afterprint', printed);
     return () => {
       removeEventListener('scroll', look);
       removeEventListener('resize', look);
-      removeEventListener('beforeprint', showAll);
-      removeEventListener('afterprint', look);
+      removeEventListener('beforeprint', print);
+      removeEventListener('afterprint', printed);
     };
   }, [items.length]);
   useScrollMemory();

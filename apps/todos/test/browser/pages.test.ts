@@ -143,7 +143,9 @@ describe('The list', () => {
     await page().getByRole('checkbox').first().waitFor();
     expect(await page().locator('.todos li').count()).toBeLessThan(100);
     await page().evaluate(() => dispatchEvent(new Event('beforeprint')));
+    await page().setViewportSize({ width: 700, height: 900 });
     await settles(() => page().locator('.todos li').count(), 100);
+    expect(await page().getByRole('link', { name: 'Edit: ' }).count()).toBe(0);
     expect(
       await page()
         .locator('html')
