@@ -183,6 +183,26 @@ test('A log that cannot be written ends nothing', async () => {
   expect([(await ended)[0], await errors]).toEqual([0, '']);
 });
 
+test('A log that nobody reads holds up neither a request nor the end, and is complete when it is read after all', async () => {
+  const service = startItems({ DATABASE_URL: database.url });
+  const url = await service.listening();
+  service.child.stdout.pause();
+  const REQUESTS = 400;
+  const long = 'a'.repeat(4_000);
+  for (let turn = 0; turn < REQUESTS; turn += 1) {
+    expect((await fetch(`${url}/v1/items?${long}=${turn}`)).status).toBe(200);
+  }
+  service.child.stdout.resume();
+  await service.logged(({ url }) => String(url).endsWith(`=${REQUESTS - 1}`));
+  expect(service.log.filter(({ msg }) => msg === 'request')).toHaveLength(REQUESTS);
+
+  service.child.stdout.pause();
+  for (let turn = 0; turn < REQUESTS; turn += 1) await fetch(`${url}/v1/items?${long}`);
+  service.child.kill('SIGTERM');
+  expect(await once(service.child, 'exit')).toEqual([0, null]);
+  service.child.stdout.resume();
+});
+
 test('A second signal ends the process at once', async () => {
   const service = startItems({ DATABASE_URL: database.url, SHUTDOWN_DELAY_MS: '5000' });
   await service.listening();

@@ -1,24 +1,52 @@
 import { destination } from 'pino';
 
-/** What could not be written yet, such as while a disk is full, is kept up to this length; what comes on top is lost. */
+/** What could not be written yet, because nobody reads it or a disk is full, is kept up to this length; what comes on top is lost. */
 const MAX_UNWRITTEN_BYTES = 8 * 1_024 ** 2;
 
-const output = destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
-// A service goes on without its log. There is no place to tell about it.
-output.on('error', () => undefined);
+/** An exiting process waits this long for somebody to read what it has logged. */
+const EXIT_LIMIT_MS = 1_000;
+
+const RETRY_MS = 100;
+
+// Asked for, it becomes non-blocking where it is a pipe or a socket. A reader that stops would stop the service otherwise.
+void process.stdout;
+
+let exitsAt = 0;
+const output = destination({
+  dest: 1,
+  sync: true,
+  maxLength: MAX_UNWRITTEN_BYTES,
+  // In its own way, which is to sleep meanwhile.
+  retryEAGAIN: () => performance.now() < exitsAt,
+});
 let lines = '';
+let isRetrying = false;
+
+// A service goes on without its log. There is no place to tell about it.
+output.on('error', () => {
+  if (isRetrying) return;
+  isRetrying = true;
+  setTimeout(() => {
+    isRetrying = false;
+    output.write('');
+  }, RETRY_MS).unref();
+});
 
 function flush() {
   const written = lines;
   lines = '';
   if (written) output.write(written);
 }
-process.on('exit', flush);
+
+process.on('exit', () => {
+  exitsAt = performance.now() + EXIT_LIMIT_MS;
+  flush();
+  output.write('');
+});
 
 /**
  * Standard output. The lines of one turn of the event loop are written together, which under load is one system call
- * for many requests. They are written synchronously, and before the process exits: none is lost when it ends, and none
- * that waits could make it hang because nobody reads its output any more.
+ * for many requests. They are written synchronously, so that none is lost when the process ends; unless nobody takes them.
  */
 export const logStream = {
   write(line: string) {
