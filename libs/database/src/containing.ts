@@ -36,9 +36,9 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
   const text = sql.ref(column);
   const matching = (pattern: RawBuilder<unknown>) => query.where(sql<SqlBool>`${text} ilike ${pattern}`);
 
-  // The second condition always holds, which the planner does not expect. It guesses from a hundred texts how many
-  // contain the one that is searched for: if one of these happens to do so, it would expect so many that it would rather
-  // walk through the whole table in the order of the ids.
+  // The second condition holds for every row, but the planner takes it for one that few rows fulfil, and so uses the index
+  // of trigrams. Without it, the planner estimates from a sample of a hundred texts: one of these that matches stands for a
+  // hundredth of the table, and it would walk through all rows in the order of their ids to find so many.
   const planned = matching(sql`${''}`).where(sql<SqlBool>`length(${text}) between 0 and 1000000000`);
   const firstPlanned = compiled(db, chunkOf(planned, longText).compile(db));
   const listFrom = chunksAfter(db, planned, longText);

@@ -217,8 +217,8 @@ function changing<Change extends WithId>(
 type Found = WithId & { was_free: boolean };
 
 /**
- * A statement that changes those rows that nobody else has locked. That ids are looked up by arrays has PostgreSQL use the
- * primary key whatever it thinks of the size of the table: it would join all of a small one, and go on so when it has grown.
+ * A statement that changes those rows that nobody else has locked. Ids are compared with arrays, not joined: for a join,
+ * PostgreSQL would read all of a small table, and keep that plan when the table has grown. For arrays it uses the primary key.
  * @param given a query for the `id`s, and for whatever else `change` needs of `given`
  * @param change a statement that changes the rows whose ids are in `free`, and returns these
  */
@@ -234,9 +234,9 @@ const changingFree = (table: string, given: RawBuilder<unknown>, change: RawBuil
   select id, false from ${sql.table(table)} where id = any(array(select id from given except select id from changed))`;
 
 /**
- * Part of a `with` clause; who selects from `impatient` will wait for a lock no longer than this, and fail with 55P03. A
- * unique value that somebody else is about to take concerns one row: the others of the statement should not wait for it
- * as long as they may.
+ * Part of a `with` clause: a statement that selects from it waits for a lock no longer than this, and fails with 55P03 then.
+ * Its rows are tried alone after that. Otherwise all of them would wait, as long as a statement may, for the transaction of
+ * somebody else that is about to take a unique value of one row.
  */
 const impatient = sql`impatient as materialized (select set_config('lock_timeout', '500ms', true))`;
 

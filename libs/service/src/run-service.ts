@@ -45,8 +45,9 @@ const REFUSED = /^(28|42)/;
 const MEMORY_FLAGS = [
   // The heap is collected after growing by so much, which costs nothing that can be measured.
   '--heap-growing-percent=30',
-  // Requests that share a statement all survive the collections that happen meanwhile. V8 would take what they are made of
-  // for long-lived, put it where only a full collection finds it, and need twice the time for a request from then on.
+  // The objects of all requests that wait for one shared statement survive the collections that happen meanwhile. V8 would
+  // conclude that such objects live long, and allocate them in the old generation from then on, where only a full collection
+  // frees them: measured, a request then takes twice the time.
   '--no-allocation-site-pretenuring',
   // A young generation of a few MiB is collected sooner than other threads have been woken for it.
   '--no-parallel-scavenge',
