@@ -61,6 +61,23 @@ test('A connection with more requests than anybody sends without waiting is cut,
   expect((await service.request('GET', '/v1/items')).status).toBe(200);
 });
 
+test('Of many connections whose requests wait, some are cut, and others are served', async () => {
+  const path = await create();
+  const sockets = Array.from({ length: 30 }, () => connect(Number(new URL(service.url).port), '127.0.0.1'));
+  const cut = Promise.race(sockets.map((socket) => once(socket, 'close')));
+  await service.db.transaction().execute(async (transaction) => {
+    await transaction.selectFrom('item').select('id').forUpdate().execute();
+    const few = Array.from({ length: 50 }, () => get('/v1/items/1'));
+    for (const socket of sockets) {
+      socket.on('error', () => undefined);
+      socket.write([write('PUT', path, '{"title":"b"}'), ...few].join(''));
+    }
+    await cut;
+    expect((await service.request('GET', path)).status).toBe(200);
+  });
+  sockets.forEach((socket) => socket.destroy());
+});
+
 test('After an answer that closes the connection nothing is carried out', async () => {
   const create = write('POST', '/v1/items', '{"title":"b"}');
   expect(statuses(await sendAll(write('POST', '/v1/items', '{'), create))).toEqual([400]);

@@ -95,7 +95,8 @@ export function fewAtATime<Change extends { id: number }>(change: (change: Chang
         if (!isFirst && performance.now() > endsAt) throw overloaded();
         return await change(asked);
       } finally {
-        if (turn.pendingCount === 0) turns.delete(asked.id);
+        const isLast = turn.pendingCount === 0 && turn.activeCount === 1;
+        if (isLast) turns.delete(asked.id);
       }
     });
     return isFirst ? changed : until(endsAt, changed, overloaded);

@@ -1,6 +1,7 @@
-import { Transform } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
+import { Transform, type TransformCallback } from 'node:stream';
 import { overloaded } from '@rest-services/errors';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
 /** Requests that announce no more than this are not counted; a body of any contract is smaller by far. */
 const SMALL_REQUEST_BYTES = 4 * 1_024;
@@ -9,15 +10,15 @@ const SMALL_REQUEST_BYTES = 4 * 1_024;
 const SMALL_ANSWER_BYTES = 64 * 1_024;
 
 /** What bodies may hold in memory together. */
-const MAX_BYTES = 64 * 1_024 ** 2;
+const MAX_BYTES = 32 * 1_024 ** 2;
 
-/** What Node keeps beside the bytes of each piece; a body may arrive in pieces of one byte. */
-const PIECE_BYTES = 256;
+/** A body may arrive in pieces of one byte, and Node keeps hundreds beside each piece: they are copied into blocks. */
+const BLOCK_BYTES = 16 * 1_024;
 
 /**
- * What the bodies hold that are still arriving, whose requests are not answered yet, or whose answers are not read yet.
- * Each may be 1 MiB or more, and those who send or read them slowly keep them for long: a few hundred at a time would be
- * the end of a small container.
+ * Counts the bytes of request bodies until their requests are answered, and those of answers until they have been read. A
+ * body may have 1 MiB or more, for as long as its sender or its reader likes: some hundreds at a time would be the end of a
+ * small container.
  */
 export class BodyMemory {
   #bytes = 0;
@@ -42,6 +43,64 @@ export class BodyMemory {
   }
 }
 
+const isSmall = ({ headers }: IncomingMessage) =>
+  !headers['transfer-encoding'] && Number(headers['content-length'] ?? 0) <= SMALL_REQUEST_BYTES;
+
+function countedBody(raw: IncomingMessage, { raw: response }: FastifyReply, memory: BodyMemory, limit: number) {
+  const body = new CountedBody(memory, limit);
+  // What arrives later is not kept, and must be taken off the connection for the next request.
+  body.on('error', () => raw.resume());
+  response.once('close', () => {
+    raw.unpipe(body).resume();
+    memory.release(body.bytes);
+  });
+  return raw.pipe(body);
+}
+
+/**
+ * A body as it arrives, whether it is read or not: up to `limit` bytes, and so many more that its reader sees that there are
+ * more. Fails with an HttpError 503 when there is no memory for it.
+ */
+class CountedBody extends Transform {
+  bytes = 0;
+  readonly #memory: BodyMemory;
+  readonly #most: number;
+  #block = Buffer.alloc(0);
+  #used = 0;
+
+  constructor(memory: BodyMemory, limit: number) {
+    const most = limit + 2 * BLOCK_BYTES;
+    super({ readableHighWaterMark: most + 1 });
+    this.#memory = memory;
+    this.#most = most;
+  }
+
+  override _transform(piece: Buffer, _encoding: string, done: TransformCallback) {
+    for (let at = 0; at < piece.length;) {
+      if (this.#used === this.#block.length) {
+        if (this.bytes >= this.#most) break;
+        this.#next();
+      }
+      const copied = piece.copy(this.#block, this.#used, at);
+      this.#used += copied;
+      at += copied;
+    }
+    done(this.#memory.isFull ? overloaded() : null);
+  }
+
+  override _flush(done: TransformCallback) {
+    done(null, this.#block.subarray(0, this.#used));
+  }
+
+  #next() {
+    if (this.#used > 0) this.push(this.#block);
+    this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    this.#used = 0;
+    this.bytes += BLOCK_BYTES;
+    this.#memory.hold(BLOCK_BYTES);
+  }
+}
+
 declare module 'fastify' {
   interface FastifyInstance {
     bodyMemory: BodyMemory;
@@ -52,29 +111,20 @@ declare module 'fastify' {
 export function boundBodyMemory(app: FastifyInstance) {
   const memory = new BodyMemory();
   app.decorate('bodyMemory', memory);
+  const bodies = new WeakMap<IncomingMessage, CountedBody>();
 
-  app.addHook('preParsing', (request, reply, payload, done) => {
-    const { 'content-length': announced = 0, 'transfer-encoding': encoding } = request.headers;
-    if (!encoding && Number(announced) <= SMALL_REQUEST_BYTES) {
-      done(null);
-      return;
+  // Before a request waits for anything: Node would keep what arrives meanwhile in the pieces in which it arrives.
+  app.addHook('onRequest', ({ raw, routeOptions }, reply, done) => {
+    if (!isSmall(raw)) {
+      const isRead = raw.method !== 'GET' && raw.method !== 'HEAD';
+      if (isRead) bodies.set(raw, countedBody(raw, reply, memory, routeOptions.bodyLimit));
+      else raw.resume();
     }
-    let bytes = 0;
-    const counted = new Transform({
-      transform(piece: Buffer, _encoding, next) {
-        bytes += piece.length + PIECE_BYTES;
-        memory.hold(piece.length + PIECE_BYTES);
-        next(memory.isFull ? overloaded() : null, piece);
-      },
-    });
-    // Fastify listens only while it reads, which it never does for a GET. An error that nobody listens to would end the process.
-    counted.on('error', () => undefined);
-    // What arrives after the answer is not kept, and must be taken off the connection for the next request.
-    reply.raw.once('close', () => {
-      payload.unpipe(counted).resume();
-      memory.release(bytes);
-    });
-    done(null, payload.pipe(counted));
+    done();
+  });
+  app.addHook('preParsing', ({ raw }, _reply, payload, done) => {
+    const body = isSmall(raw) ? undefined : bodies.get(raw);
+    done(body?.errored, body ?? payload);
   });
 
   // A write has been committed: a 503 would deny it. Its answer is no larger than its request, which is counted.

@@ -1,55 +1,47 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { securityHeaders } from './security-headers.ts';
 
-/** A request and its answer. */
-interface Exchange {
-  response: ServerResponse;
-  /** Whether a request that changes nothing may be answered at the same time. */
-  mayBeJoined: boolean;
-  /** The one before, if it is not over; not kept longer than until the next request begins. */
-  earlier: Exchange | undefined;
-}
-
-/** So many requests of one connection may wait for the answer to the one before; no client sends more at a time. */
-const MAX_PIPELINED = 50;
+/** Requests that may wait for their turn: those of one connection, and all together, each of which holds some 10 kB. */
+const MAX_WAITING = 50;
+const MAX_WAITING_TOGETHER = 1_000;
 
 interface Connection {
-  last: Exchange | undefined;
-  /** Requests that came before the answer to the one before, and are not answered yet. */
-  pipelined: number;
+  /** The answers to the last request and to the one before it. */
+  last: ServerResponse | undefined;
+  previous: ServerResponse | undefined;
+  waiting: number;
 }
 
 const connections = new WeakMap<Socket, Connection>();
 
-const changesNothing = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD';
-
 /**
- * What is sent on a connection without waiting for answers takes effect in its order, as RFC 9112 (9.3.2, 9.6) has it: only
- * requests that change nothing are answered at the same time, and none after an answer that closes the connection. A
- * connection with more of them than anybody sends is cut: Node.js would read them as fast as they come, into the memory.
+ * Requests that are sent on one connection without waiting for answers are carried out one after the other (RFC 9112, 9.3.2
+ * and 9.6): a write takes effect before what follows it is read, nothing does after an answer that closes the connection,
+ * and answers that nobody reads do not pile up. When too many wait, the connection is cut: Node.js would read them as fast as
+ * they come, into the memory.
  */
 export function keepOrder(app: FastifyInstance) {
-  app.addHook('onRequest', (request, { raw: response }, done) => {
-    const { socket } = request.raw;
+  let waiting = 0;
+  app.addHook('onRequest', ({ raw: { socket } }, { raw: response }, done) => {
     let connection = connections.get(socket);
-    if (!connection) connections.set(socket, (connection = { last: undefined, pipelined: 0 }));
-    const earlier = connection.last?.response.writableFinished === false ? connection.last : undefined;
-    if (earlier) {
-      earlier.earlier = undefined;
-      connection.pipelined += 1;
-      response.once('close', () => (connection.pipelined -= 1));
-      if (connection.pipelined > MAX_PIPELINED) socket.destroy();
+    if (!connection) connections.set(socket, (connection = { last: undefined, previous: undefined, waiting: 0 }));
+    const { last } = connection;
+    connection.previous = last;
+    connection.last = response;
+    if (last?.writableFinished !== false) {
+      done();
+      return;
     }
-    const isSafe = changesNothing(request);
-    const waits = earlier !== undefined && !(isSafe && earlier.mayBeJoined);
-    connection.last = { response, mayBeJoined: isSafe && !waits, earlier };
-    const goOn = () => {
+    connection.waiting += 1;
+    waiting += 1;
+    if (connection.waiting > MAX_WAITING || waiting > MAX_WAITING_TOGETHER) socket.destroy();
+    last.once('close', () => {
+      connection.waiting -= 1;
+      waiting -= 1;
       if (socket.writable) done();
-    };
-    if (waits) earlier.response.once('close', goOn);
-    else goOn();
+    });
   });
 }
 
@@ -71,16 +63,16 @@ export function answerUnreadable(this: FastifyInstance, error: Error & { code?: 
   refused.add(socket);
   const [status, message] = refusals[error.code ?? ''] ?? [400, 'The request is not valid HTTP'];
   this.log.info({ status, code: error.code, ip: socket.remoteAddress }, 'request');
-  const last = connections.get(socket)?.last;
+  const { last, previous } = connections.get(socket) ?? {};
   // Otherwise it is the body of the last one that can't be read.
-  const isBetweenRequests = last?.response.req.complete;
-  const before = isBetweenRequests ? last : last?.earlier;
+  const isBetweenRequests = last?.req.complete;
+  const before = isBetweenRequests ? last : previous;
   const refuse = () => {
-    const isAnswering = !isBetweenRequests && last?.response.headersSent && !last.response.writableFinished;
+    const isAnswering = !isBetweenRequests && last?.headersSent && !last.writableFinished;
     if (socket.writable && !isAnswering) socket.end(asText(status, message));
     socket.destroySoon();
   };
-  if (before?.response.writableFinished === false) before.response.once('close', refuse);
+  if (before?.writableFinished === false) before.once('close', refuse);
   else refuse();
 }
 
