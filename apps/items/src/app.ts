@@ -3,6 +3,7 @@ import {
   chunksAfter,
   deletingById,
   inserting,
+  oncePerTurn,
   pagesOf,
   readingById,
   updatingById,
@@ -31,6 +32,9 @@ export async function buildApp(db: Kysely<ItemsDatabase>, settings: Settings) {
   const createItem = inserting(db, 'item', ['title']);
   const updateItem = updatingById(db, 'item', ['title', 'status'], { absent: 'kept', touch: 'updated_at' });
   const deleteItem = deletingById(db, 'item');
+  const summarise = oncePerTurn(() =>
+    db.selectFrom('item_count').select(['finished', 'total']).executeTakeFirstOrThrow(),
+  );
 
   app.post('/v1/items', { schema: schemas.createItem }, async ({ body }, reply) =>
     reply.code(201).send({ id: await createItem(body) }),
@@ -43,9 +47,7 @@ export async function buildApp(db: Kysely<ItemsDatabase>, settings: Settings) {
     return sendRows(reply, listFrom(rows, limit));
   });
 
-  app.get('/v1/items/summary', { schema: schemas.summariseItems }, () =>
-    db.selectFrom('item_count').select(['finished', 'total']).executeTakeFirstOrThrow(),
-  );
+  app.get('/v1/items/summary', { schema: schemas.summariseItems }, () => summarise());
 
   app.get(
     '/v1/items/:id',

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { afterAll, expect, test } from '@jest/globals';
 import { openDatabase } from '@rest-services/database';
@@ -58,8 +59,9 @@ test.concurrent(
     const PORT = `${await freePort()}`;
     const child = spawn('sh', ['-c', 'ulimit -n 150 && exec "$0" "$1"', process.execPath, main], {
       env: { PATH: process.env.PATH, DATABASE_URL, PORT, HOST: '127.0.0.1' },
-      stdio: 'ignore',
+      stdio: ['ignore', 'pipe', 'ignore'],
     });
+    const log = text(child.stdout);
     const ended = once(child, 'exit');
     const url = `http://127.0.0.1:${PORT}`;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -75,6 +77,7 @@ test.concurrent(
     agent.destroy();
     child.kill('SIGKILL');
     expect(await ended).toEqual([null, 'SIGKILL']);
+    expect(await log).toContain('"maxConnections":45,"msg":"dropping new connections');
   },
   20_000,
 );

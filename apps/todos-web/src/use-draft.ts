@@ -12,7 +12,7 @@ const beingSaved = new Set<string>();
 /** What was changed in a form, kept for this tab until it is saved, so that a reload or a wrong click loses nothing. */
 export function useDraft<Values extends object>(name: string, initial: Values) {
   const key = `draft ${name}`;
-  const [found, setFound] = useState(() => (beingSaved.has(key) ? undefined : read<Values>(key)));
+  const [found, setFound] = useState(() => (beingSaved.has(key) ? undefined : readChanges(key, initial)));
   const [changes, setChanges] = useState(found?.changes ?? {});
 
   const forget = () => write(key, undefined);
@@ -51,6 +51,13 @@ export function useDraft<Values extends object>(name: string, initial: Values) {
       return true;
     },
   };
+}
+
+/** @returns a draft with what differs from the stored record by now, if anything does */
+function readChanges<Values extends object>(key: string, initial: Values) {
+  const draft = read<Values>(key);
+  const changes = differences(initial, draft?.changes ?? {});
+  return draft && Object.keys(changes).length > 0 ? { ...draft, changes } : undefined;
 }
 
 function differences<Values extends object>(initial: Values, changes: Partial<Values>) {

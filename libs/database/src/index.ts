@@ -4,4 +4,5 @@ export { migrate, pendingMigrations, type Migrations } from './migrations.ts';
 export { openDatabase, parseConnectionUrl, poolUse, type DatabaseOptions, type PoolUse } from './open-database.ts';
 export { pagesOf } from './pages.ts';
 export { keepRowCounts } from './row-counts.ts';
+export { oncePerTurn } from './sharing.ts';
 export { deletingById, inserting, readingById, updatingById } from './shared-statements.ts';

@@ -9,7 +9,7 @@ const EXIT_LIMIT_MS = 1_000;
 const RETRY_MS = 100;
 
 // Asked for, it becomes non-blocking where it is a pipe or a socket. A reader that stops would stop the service otherwise.
-void process.stdout;
+Reflect.get(process, 'stdout');
 
 let exitsAt = 0;
 const output = destination({

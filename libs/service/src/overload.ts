@@ -14,6 +14,8 @@ const OWN_FILES = 50;
 
 const FEWEST_CONNECTIONS = 10;
 
+const DROPS_LOGGED_EVERY_MS = 1_000;
+
 /**
  * Answers 503 while there is lastingly more to do than the processor can, and takes no more connections than there are file
  * descriptors for, so that some are left for the database and for what is sent from disk.
@@ -23,11 +25,24 @@ export async function refuseOverload(app: FastifyInstance, poolMax: number) {
   const limit = openFilesLimit();
   if (limit) {
     app.server.maxConnections = Math.max(FEWEST_CONNECTIONS, Math.floor((limit - poolMax - OWN_FILES) / 2));
+    logDrops(app);
   }
   surviveMeasuring();
   await app.register(underPressure, {
     maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,
     pressureHandler: refuseIfItLasts(),
+  });
+}
+
+/** Whoever is dropped learns nothing, so that an operator should. */
+function logDrops(app: FastifyInstance) {
+  let loggedAt = -Infinity;
+  app.server.on('drop', () => {
+    const now = performance.now();
+    if (now - loggedAt < DROPS_LOGGED_EVERY_MS) return;
+    loggedAt = now;
+    const { maxConnections } = app.server;
+    app.log.warn({ maxConnections }, 'dropping new connections: as many are open as there are file descriptors for');
   });
 }
 

@@ -28,18 +28,26 @@ export function addProbes<Tables>(
 ) {
   app.get('/livez', forMachines, () => ({ message: 'alive' }));
 
-  app.get('/readyz', forMachines, async (request, reply) => {
+  app.get('/readyz', forMachines, async (_request, reply) => {
     const obstacle = lifecycle.isDraining ? 'draining' : await databaseObstacle();
     return obstacle ? reply.code(503).send({ message: obstacle }) : { message: 'ready' };
-
-    async function databaseObstacle() {
-      try {
-        const pending = await pendingMigrations(db, migrations);
-        return pending.length > 0 ? `migrations pending: ${pending.join(', ')}` : undefined;
-      } catch (error) {
-        request.log.warn({ err: error }, 'not ready');
-        return 'database unreachable';
-      }
-    }
   });
+
+  let look: Promise<string | undefined> | undefined;
+
+  /** One look for all who ask meanwhile: with too many on one connection, the database would seem to be at fault. */
+  function databaseObstacle() {
+    look ??= lookForObstacle().finally(() => (look = undefined));
+    return look;
+  }
+
+  async function lookForObstacle() {
+    try {
+      const pending = await pendingMigrations(db, migrations);
+      return pending.length > 0 ? `migrations pending: ${pending.join(', ')}` : undefined;
+    } catch (error) {
+      app.log.warn({ err: error }, 'not ready');
+      return 'database unreachable';
+    }
+  }
 }

@@ -247,6 +247,19 @@ describe('A save that fails', () => {
     await settles(stored, ['Buy bread']);
   });
 
+  test('of nothing that was changed leaves nothing to be kept', async () => {
+    await store('Buy milk');
+    await page().goto('/todos/edit/1');
+    await description().waitFor();
+    const mend = await breakDatabase();
+    await save().click();
+    await shows(page(), 'This could not be saved.');
+    await mend();
+    await page().reload();
+    await description().waitFor();
+    await hides(page(), 'has been kept');
+  });
+
   test('loses nothing by a reload or by leaving the page either, until it is discarded', async () => {
     await page().goto('/todos/new');
     await description().fill('Buy bread');
