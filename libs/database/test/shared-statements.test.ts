@@ -260,13 +260,14 @@ describe('Requests of one turn', () => {
       await notes.create({ title: 'first', rank: 0 }),
       await notes.create({ title: 'second', rank: 0 }),
     ];
-    const other = open();
+    const other = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
     let change: Promise<boolean> | undefined;
     await other.transaction().execute(async (locking) => {
+      await sql`set local deadlock_timeout = '1min'`.execute(locking);
       await sql`update note set title = 'third' where id = ${second}`.execute(locking);
       change = notes.update(first, { title: 'second' });
       await someoneWaits();
-      // Now each waits for the other, and the one that began first looks for a deadlock first.
+      // Now each waits for the other, and only the change looks for a deadlock.
       await sql`update note set rank = 1 where id = ${first}`.execute(locking);
     });
     expect(await change).toBe(true);
