@@ -327,6 +327,22 @@ test('DATABASE_POOL_MAX: the service never has more connections', async () => {
   expect((await traffic.stop()).filter(({ status }) => status !== 200)).toEqual([]);
 });
 
+test('DATABASE_POOL_MAX: /readyz has a connection of its own, and says ready while all others are waiting for something', async () => {
+  const url = await startItems({ DATABASE_URL: database.url, DATABASE_POOL_MAX: '1' }).listening();
+  const { id } = await createItem(url);
+  const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  const answers = await db.transaction().execute(async (locking) => {
+    await sql`select from item where id = ${id} for update`.execute(locking);
+    const init = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"title":"b"}' };
+    const change = fetch(`${url}/v1/items/${id}`, init);
+    const waiting = sql`select from pg_locks where not granted`;
+    while ((await waiting.execute(locking)).rows.length === 0);
+    return { ready: (await fetch(`${url}/readyz`)).status, change };
+  });
+  expect([answers.ready, (await answers.change).status]).toEqual([200, 200]);
+  await db.destroy();
+});
+
 test('Log: one JSON line per request with reqId, which the answer echoes, for those that are refused as well', async () => {
   const service = startItems({ DATABASE_URL: database.url });
   const url = await service.listening();

@@ -48,6 +48,14 @@ describe('migrate', () => {
     expect(await tables()).toEqual(['a', 'b']);
   });
 
+  test('takes longer than a request may, if it has to', async () => {
+    const slow: Migrations = {
+      '0001_slow': { up: (db) => sql`select pg_sleep(1.6)`.execute(db).then(() => undefined) },
+    };
+    await migrate(options(), slow);
+    expect(await pendingMigrations(db, slow)).toEqual([]);
+  });
+
   test('goes on when the process that holds the lock is killed in the middle of a migration', async () => {
     const holder = spawn(process.execPath, [join(import.meta.dirname, 'holder.ts'), database.url], {
       stdio: ['ignore', 'pipe', 'inherit'],

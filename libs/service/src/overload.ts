@@ -27,7 +27,6 @@ export async function refuseOverload(app: FastifyInstance, poolMax: number) {
     app.server.maxConnections = Math.max(FEWEST_CONNECTIONS, Math.floor((limit - poolMax - OWN_FILES) / 2));
     logDrops(app);
   }
-  surviveMeasuring();
   await app.register(underPressure, {
     maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,
     pressureHandler: refuseIfItLasts(),
@@ -65,26 +64,4 @@ function openFilesLimit() {
   } catch {
     return undefined;
   }
-}
-
-let isSafe = false;
-
-/**
- * @fastify/under-pressure measures the memory every second, whether it is to look at it or not, for which Node.js opens a
- * file. Where there is none left to open, that would end the process.
- */
-function surviveMeasuring() {
-  if (isSafe) return;
-  isSafe = true;
-  const memoryUsage = process.memoryUsage.bind(process);
-  const rss = process.memoryUsage.rss.bind(process);
-  let last = memoryUsage();
-  const measure = () => {
-    try {
-      return (last = memoryUsage());
-    } catch {
-      return last;
-    }
-  };
-  process.memoryUsage = Object.assign(measure, { rss });
 }
