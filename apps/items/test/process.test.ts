@@ -361,10 +361,12 @@ test('Log: one JSON line per request with reqId, which the answer echoes, for th
     ['/v1/items', post('a'.repeat(2 ** 21))],
   ];
   const answers: unknown[] = [];
+  const startedAt = performance.now();
   for (const [path, init] of requests) {
     const { status, headers } = await fetch(url + path, init);
     answers.push({ url: path, status, reqId: headers.get('x-request-id') });
   }
+  const tookMs = performance.now() - startedAt;
   expect(answers).toMatchObject([200, 404, 404, 400, 400, 415, 413].map((status) => ({ status })));
   service.child.kill('SIGTERM');
   await service.ended;
@@ -373,6 +375,22 @@ test('Log: one JSON line per request with reqId, which the answer echoes, for th
   const { level, pid, hostname } = service.log[0]!;
   const common = { level, pid, hostname, time: expect.any(Number), ip: '127.0.0.1' };
   expect(lines).toMatchObject(lines.map(() => common));
+  const together = lines.reduce((sum, { ms }) => sum + Number(ms), 0);
+  expect(together > 0 && together < tookMs).toBe(true);
+});
+
+test('Log: what PostgreSQL refuses does not show what was sent', async () => {
+  const service = startItems({ DATABASE_URL: database.url });
+  const url = await service.listening();
+  const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  await sql`alter table item add check (title <> 's3cret')`.execute(db);
+  const headers = { 'content-type': 'application/json' };
+  const { status } = await fetch(`${url}/v1/items`, { method: 'POST', headers, body: '{"title":"s3cret"}' });
+  expect(status).toBeGreaterThanOrEqual(400);
+  await service.logged(/^request$/);
+  expect(JSON.stringify(service.log)).toContain('item_title_check');
+  expect(JSON.stringify(service.log)).not.toContain('s3cret');
+  await db.destroy();
 });
 
 test('LOG_LEVEL: warn logs nothing of what goes well, debug the requests of probes as well', async () => {

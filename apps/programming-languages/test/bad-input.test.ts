@@ -328,6 +328,14 @@ describe('URL-encoded bodies', () => {
     (name) => expectRefusal('Body is not valid UTF-8', `${name}&released_year=1991`, formType),
   );
 
+  test('with bytes that are not UTF-8 are answered 400, not stored altered', async () => {
+    for (const [method, path] of writes()) {
+      const body = Buffer.from('name=a\xff&released_year=1991', 'latin1');
+      const response = await fetch(service.url + path, { method, body, headers: formType });
+      expect([response.status, await response.json()]).toEqual([400, { message: 'Body is not valid UTF-8' }]);
+    }
+  });
+
   test('may hold a percent sign that encodes nothing, and any number of other fields', async () => {
     const others = Array.from({ length: 2_000 }, (_, index) => `f${index}=`).join('&');
     const response = await service.request(

@@ -84,6 +84,10 @@ describe('In production mode', () => {
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("script-src 'self'");
     expect(policy).not.toMatch(/unsafe|data:|\*/);
+    expect(policy).toContain("form-action 'self'");
+    expect(policy).toContain("base-uri 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
   });
 
   test.each(['*/*', 'text/*', 'TEXT/HTML', 'application/xhtml+xml', undefined])(

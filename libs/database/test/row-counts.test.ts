@@ -71,10 +71,10 @@ const counts = (on = db) => on.selectFrom('task_count').select(['total', 'done']
 
 const tasks = (on: Kysely<Tables>) => on.selectFrom('task').select(['id', 'status']);
 
-/** Whether a connection waits for an advisory lock that another one holds. */
-async function isWaiting() {
-  const { rows } = await sql`select from pg_locks where locktype = 'advisory' and not granted
-    and database = (select oid from pg_database where datname = current_database())`.execute(db);
+/** Whether a connection waits for a lock of this type that another one holds. */
+async function isWaiting(type: 'advisory' | 'relation' = 'advisory', on = db) {
+  const { rows } = await sql`select from pg_locks where locktype = ${type} and not granted
+    and database = (select oid from pg_database where datname = current_database())`.execute(on);
   return rows.length > 0;
 }
 
@@ -129,6 +129,21 @@ describe('Counts and pages', () => {
     await expectExact(db, [1_500, 2_990]);
     for (const writer of [first, last]) await sql`commit`.execute(writer);
     await expectExact(db, [5, 9, 10, 11, 522, 2_999, 3_009, 3_010]);
+  });
+
+  test('that begin while somebody else writes have what that one has written', async () => {
+    await dropEverything();
+    await newTable();
+    let counting: Promise<void> | undefined;
+    await anotherConnection()
+      .transaction()
+      .execute(async (writing: Kysely<Tables>) => {
+        await insert(writing, 1, 3, 1);
+        counting = keepCounts();
+        while (!(await isWaiting('relation', writing)));
+      });
+    await counting;
+    await expectExact(db);
   });
 
   test('that an earlier release kept are exact after the migration to this one', async () => {

@@ -56,11 +56,12 @@ describe('Settings', () => {
     ['PORT', '0x50'],
     ['NODE_ENV', 'prod'],
     ['DATABASE_POOL_MAX', '0'],
+    ['DATABASE_POOL_MAX', '1001'],
     ['MIGRATE_ON_START', 'yes'],
     ['CORS_ORIGIN', 'example.org'],
     ['CORS_ORIGIN', 'https://example.org/path'],
     ['LOG_LEVEL', 'loud'],
-    ['SHUTDOWN_DELAY_MS', '60000'],
+    ['SHUTDOWN_DELAY_MS', '5001'],
   ])('refuse %s=%s in one line with the name, the value and what is allowed', (name, value) => {
     expect(() => load({ [name]: value })).toThrow(new RegExp(`^${name} must be [^\\n]+; it is "${value}"$`));
   });
