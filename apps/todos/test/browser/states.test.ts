@@ -5,6 +5,16 @@ const { page, store, stored, breakDatabase } = useService();
 
 const description = () => page().getByLabel('Description');
 const save = () => page().getByRole('button', { name: 'Save' });
+/** Saves a new todo. @returns what lets the request, which has left the page, reach the service */
+async function saveSlowly() {
+  await page().goto('/todos/new');
+  const release = await hold(page(), 'POST');
+  await description().fill('Buy milk');
+  await save().click();
+  await page().getByRole('button', { name: 'Saving…' }).waitFor();
+  return release;
+}
+
 const rows = () => page().getByRole('listitem').allInnerTexts();
 
 async function goOffline() {
@@ -151,11 +161,7 @@ describe('The form', () => {
 
 describe('While a save is on its way', () => {
   test('nothing can be typed that would be lost', async () => {
-    await page().goto('/todos/new');
-    const release = await hold(page(), 'POST');
-    await description().fill('Buy milk');
-    await save().click();
-    await page().getByRole('button', { name: 'Saving…' }).waitFor();
+    const release = await saveSlowly();
     await description().press('x');
     expect(await description().inputValue()).toBe('Buy milk');
     release();
@@ -163,11 +169,7 @@ describe('While a save is on its way', () => {
   });
 
   test('another page can be opened, and stays; the form is empty when it is opened again', async () => {
-    await page().goto('/todos/new');
-    const release = await hold(page(), 'POST');
-    await description().fill('Buy milk');
-    await save().click();
-    await page().getByRole('button', { name: 'Saving…' }).waitFor();
+    const release = await saveSlowly();
     await page().getByRole('link', { name: 'Todos', exact: true }).click();
     await page().getByRole('link', { name: 'New todo' }).first().click();
     expect(await description().inputValue()).toBe('');
@@ -179,12 +181,8 @@ describe('While a save is on its way', () => {
   });
 
   test('and it fails when the page has been left, it is told all the same, and the form has kept the text', async () => {
-    await page().goto('/todos/new');
-    const release = await hold(page(), 'POST');
-    await description().fill('Buy milk');
+    const release = await saveSlowly();
     const mend = await breakDatabase();
-    await save().click();
-    await page().getByRole('button', { name: 'Saving…' }).waitFor();
     await page().getByRole('link', { name: 'Todos', exact: true }).click();
     release();
     await shows(page(), '“Buy milk” could not be saved. The server has a problem. The form has kept what you typed.');
@@ -196,11 +194,7 @@ describe('While a save is on its way', () => {
 
 describe('While a save is on its way, a form that is left', () => {
   test('by a reload shows the text again, and says that it may have been saved', async () => {
-    await page().goto('/todos/new');
-    const release = await hold(page(), 'POST');
-    await description().fill('Buy milk');
-    await save().click();
-    await page().getByRole('button', { name: 'Saving…' }).waitFor();
+    const release = await saveSlowly();
     await page().reload();
     await shows(page(), 'What you typed here before has been kept; it may have been saved already.');
     expect(await description().inputValue()).toBe('Buy milk');
@@ -208,12 +202,8 @@ describe('While a save is on its way, a form that is left', () => {
   });
 
   test('does not take the place of what is typed next: what could not be saved can be tried again', async () => {
-    await page().goto('/todos/new');
-    const release = await hold(page(), 'POST');
-    await description().fill('Buy milk');
+    const release = await saveSlowly();
     const mend = await breakDatabase();
-    await save().click();
-    await page().getByRole('button', { name: 'Saving…' }).waitFor();
     await page().getByRole('link', { name: 'Todos', exact: true }).click();
     await page().getByRole('link', { name: 'New todo' }).first().click();
     await description().fill('Buy bread');
