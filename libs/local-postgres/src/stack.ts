@@ -1,8 +1,9 @@
 // The local stack: `npm start` runs every service on one PostgreSQL, a database each; `npm start -- NAME …` runs some.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { on, once } from 'node:events';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pretty from 'pino-pretty';
 import { startCluster } from './cluster.ts';
@@ -13,6 +14,8 @@ const workspace = join(import.meta.dirname, '..', '..', '..');
 
 /** Vite's own default. */
 const CLIENT_PORT = 5173;
+
+const LISTENING_ASKED_EVERY_MS = 50;
 
 const { watch, chosen } = readArguments();
 const children: ChildProcess[] = [];
@@ -84,19 +87,20 @@ async function runServices() {
 }
 
 async function startService({ name, port, sharedPort, path, client }: LocalService) {
-  const database = await ensureDatabase(server.url, name);
   const isAlone = chosen.length === 1;
   const settings = {
     CORS_ORIGIN: 'http://localhost:*',
-    PORT: `${port}`,
     // In production mode its pages are there; those that are being worked on come from Vite.
     ...(client && !watch ? { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' } : {}),
     ...process.env,
-    ...(isAlone ? {} : { PORT: `${sharedPort}` }),
-    DATABASE_URL: database,
+    PORT: (isAlone && process.env.PORT) || `${isAlone ? port : sharedPort}`,
+    DATABASE_URL: await ensureDatabase(server.url, name),
     // Empty counts as not set: another server's would migrate that one.
     DATABASE_MIGRATION_URL: '',
   };
+  if (await isListening(Number(settings.PORT))) {
+    throw new Error(`Port ${settings.PORT}, where ${name} would listen, is taken by another program.`);
+  }
   const child = startNode(
     [
       ...(watch ? ['--watch', '--watch-preserve-output'] : []),
@@ -115,10 +119,10 @@ async function startService({ name, port, sharedPort, path, client }: LocalServi
   );
   const url = `http://localhost:${settings.PORT}`;
   return {
-    ...{ name, path, database, url },
+    ...{ name, path, database: settings.DATABASE_URL, url },
     pages: client && (watch ? startClient(client, url) : settings.NODE_ENV === 'production' ? url : undefined),
     exit: once(child, 'exit').then(([code]: (number | null)[]) => code ?? 1),
-    isListening: listening(child.stdout),
+    isListening: listening(Number(settings.PORT)),
   };
 }
 
@@ -145,9 +149,21 @@ function startNode(args: string[], options: { cwd?: string; env: NodeJS.ProcessE
   return child;
 }
 
-/** Waits for the log line with which a service begins to listen. */
-async function listening(output: Readable) {
-  for await (const [chunk] of on(output, 'data')) if (String(chunk).includes('Server listening at')) return;
+/** Its log need not tell: `LOG_LEVEL` may leave that line out. */
+async function listening(port: number) {
+  while (!(await isListening(port))) await sleep(LISTENING_ASKED_EVERY_MS);
+}
+
+async function isListening(port: number) {
+  const socket = connect(port, 'localhost');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }
 
 async function stopChild(child: ChildProcess) {

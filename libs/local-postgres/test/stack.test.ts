@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { on, once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePort, startCluster, type Cluster } from '../src/index.ts';
+
+let directory: string;
+let cluster: Cluster;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'stack-test-'));
+  cluster = await startCluster(directory, { durable: false });
+});
+afterAll(async () => {
+  await cluster.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Runs one service from its sources, which need not be built. */
+function start(port: number) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '..', 'src', 'stack.ts'), '--watch', 'items'], {
+    env: { PATH: process.env.PATH, DATABASE_URL: cluster.url, PORT: `${port}`, LOG_LEVEL: 'error' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+  const errors = text(child.stderr);
+  const ended = once(child, 'close').then(async ([code]: (number | null)[]) => ({
+    ...{ code, output },
+    errors: await errors,
+  }));
+  return { child, ended };
+}
+
+describe('The local stack', () => {
+  test('says where a service is once it listens, whatever it logs, and ends with 0 when it is told to stop', async () => {
+    const port = await freePort();
+    const { child, ended } = start(port);
+    for await (const [chunk] of on(child.stdout, 'data')) if (String(chunk).includes('Ctrl-C')) break;
+    expect((await fetch(`http://localhost:${port}/livez`)).status).toBe(200);
+    child.kill('SIGINT');
+    const { code, output } = await ended;
+    expect(output).toContain(`http://localhost:${port}/v1/items`);
+    expect(code).toBe(0);
+  });
+
+  test('starts nothing where another program listens, and names the port', async () => {
+    const port = await freePort();
+    const server = createServer().listen(port, 'localhost');
+    await once(server, 'listening');
+    const { ended } = start(port);
+    expect(await ended).toEqual({
+      code: 1,
+      output: '',
+      errors: `Cannot start: Port ${port}, where items would listen, is taken by another program.\n`,
+    });
+    server.close();
+  });
+});
