@@ -1,9 +1,9 @@
 import {
   CHUNK_ROWS,
   chunksAfter,
+  coalesced,
   deletingById,
   inserting,
-  oncePerTurn,
   pagesOf,
   readingById,
   updatingById,
@@ -32,7 +32,7 @@ export async function buildApp(db: Kysely<ItemsDatabase>, settings: Settings) {
   const createItem = inserting(db, 'item', ['title']);
   const updateItem = updatingById(db, 'item', ['title', 'status'], { absent: 'kept', touch: 'updated_at' });
   const deleteItem = deletingById(db, 'item');
-  const summarise = oncePerTurn(() =>
+  const summarise = coalesced(() =>
     db.selectFrom('item_count').select(['finished', 'total']).executeTakeFirstOrThrow(),
   );
 

@@ -1,18 +1,12 @@
 import { PageHeaders, PageQuery } from '@rest-services/pagination';
-import { absentIfBlank, absentIfEmpty, Message } from '@rest-services/service';
+import { absentIfBlank, absentIfEmpty, Id, Message, Timestamp } from '@rest-services/service';
 import { Type } from 'typebox';
 
-const Id = Type.Integer({ description: 'Assigned by the service, increasing.', examples: [1] });
 const Title = Type.String({
   maxLength: 150,
   description: 'Not blank; at most 150 characters (Unicode code points).',
   examples: ['Buy milk'],
   ...absentIfBlank,
-});
-const Timestamp = Type.String({
-  format: 'date-time',
-  description: 'ISO 8601, UTC, milliseconds.',
-  examples: ['2026-11-20T18:30:00.000Z'],
 });
 
 const Item = Type.Object({

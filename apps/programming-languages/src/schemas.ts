@@ -1,5 +1,5 @@
 import { PageHeaders, PageQuery } from '@rest-services/pagination';
-import { absentIfBlank, absentIfEmpty, acceptsText, Message } from '@rest-services/service';
+import { absentIfBlank, absentIfEmpty, acceptsText, Id, Message, Timestamp } from '@rest-services/service';
 import { Type } from 'typebox';
 
 const stored = { minimum: -2_147_483_648, maximum: 2_147_483_647 };
@@ -34,13 +34,8 @@ const Language = Type.Object({
 });
 
 const StoredRank = Type.Unsafe<number | null>({ type: ['integer', 'null'], examples: [1] });
-const Timestamp = Type.String({
-  format: 'date-time',
-  description: 'ISO 8601, UTC, milliseconds.',
-  examples: ['2026-11-20T18:30:00.000Z'],
-});
 const StoredLanguage = Type.Object({
-  id: Type.Integer({ description: 'Assigned by the service, increasing.', examples: [1] }),
+  id: Id,
   name: Type.String({ examples: ['TypeScript'] }),
   released_year: Type.Integer({ examples: [2012] }),
   githut_rank: StoredRank,

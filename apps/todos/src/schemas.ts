@@ -1,7 +1,6 @@
-import { absentIfBlank, Message } from '@rest-services/service';
+import { absentIfBlank, Id, Message } from '@rest-services/service';
 import { Type } from 'typebox';
 
-const Id = Type.Integer({ description: 'Assigned by the service, increasing.', examples: [1] });
 const Description = Type.String({
   maxLength: 255,
   description: 'Not blank; at most 255 characters (Unicode code points).',

@@ -1,4 +1,4 @@
-import { absentIfBlank, emptyMessage, IdAsText, Message } from '@rest-services/service';
+import { absentIfBlank, emptyMessage, Id, IdAsText, Message } from '@rest-services/service';
 import { Type } from 'typebox';
 
 const empty = emptyMessage('Content can not be empty!');
@@ -11,7 +11,7 @@ const Description = Type.String({ examples: ['From the first route to production
 const Published = Type.Boolean();
 
 const Tutorial = Type.Object({
-  id: Type.Integer({ description: 'Assigned by the service, increasing.', examples: [1] }),
+  id: Id,
   title: Type.String({ examples: ['Fastify'] }),
   description: Description,
   published: Published,

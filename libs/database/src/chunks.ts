@@ -1,7 +1,7 @@
 import { sql, type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
 import { compiled, opaque, prepared } from './open-database.ts';
 import type { WithId } from './shared-statements.ts';
-import { oncePerTurn } from './sharing.ts';
+import { coalesced } from './batching.ts';
 
 /** Rows that one statement of a long list reads at most. */
 export const CHUNK_ROWS = 250;
@@ -29,7 +29,7 @@ export function inChunks<DB, Table extends keyof DB, Row extends WithId>(
   query: SelectQueryBuilder<DB, Table, Row>,
   longText?: keyof Row & string,
 ) {
-  const first = oncePerTurn(prepared(db, chunkOf(query, longText).compile(db)));
+  const first = coalesced(prepared(db, chunkOf(query, longText).compile(db)));
   const listFrom = chunksAfter(db, query, longText);
   return async () => listFrom(await first());
 }

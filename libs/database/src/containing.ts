@@ -3,7 +3,7 @@ import { CHUNK_ROWS, chunkOf, chunksAfter, withinBytes } from './chunks.ts';
 import { STATEMENT_TIMED_OUT } from './connection.ts';
 import { compiled, isDirect, opaque, prepared } from './open-database.ts';
 import type { WithId } from './shared-statements.ts';
-import { ALONE, oncePerTurn, sharing } from './sharing.ts';
+import { batching, coalesced, RUN_ALONE } from './batching.ts';
 
 /** Searches that share one statement at most: the others wait for the one that takes longest. */
 const MAX_SEARCHES = 8;
@@ -55,19 +55,19 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
       cross join lateral (${withinBytes(rowsOfOne, longText)}) as found
       order by search, id`.compile(db),
   );
-  const shared = sharing<string, readonly Row[]>(async (patterns) => {
+  const shared = batching<string, readonly Row[]>(async (patterns) => {
     try {
       const found = Map.groupBy(await readMany(patterns), ({ search }) => search);
       return patterns.map((_, index) => found.get(index + 1) ?? []);
     } catch (error) {
       // PostgreSQL does not say which of them took too long.
       if (patterns.length === 1 || (error as { code?: string }).code !== STATEMENT_TIMED_OUT) throw error;
-      return patterns.map(() => ALONE);
+      return patterns.map(() => RUN_ALONE);
     }
   }, MAX_SEARCHES);
 
   const sample = sampleOf(db, table, column);
-  const first = oncePerTurn((searched: string) => {
+  const first = coalesced((searched: string) => {
     const pattern = patternOf(searched);
     return isDirect(db) && isRare(searched, sample()) ? shared(pattern) : firstPlanned(pattern);
   });

@@ -66,6 +66,7 @@ interface Opened {
   connect: () => Promise<PostgresPoolClient>;
 }
 
+/** By the Kysely that `openDatabase` has returned, which has no place for it. */
 const opened = new WeakMap<object, Opened>();
 
 /**
@@ -162,7 +163,8 @@ export function openDatabase<Tables>({
 }
 
 /**
- * A statement that is compiled once, here.
+ * A statement that is compiled once, here. Of what `openDatabase` has returned, it takes the connections directly: with
+ * Kysely's own way to a result, each statement would cost more.
  * @param db what `openDatabase` has returned, or a transaction
  * @param query with any values: the function that is returned gets the real ones, in the order of the text
  */

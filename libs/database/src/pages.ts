@@ -1,7 +1,7 @@
 import { sql, type Kysely, type SelectType } from 'kysely';
 import { opaque, prepared } from './open-database.ts';
 import { list, type WithId } from './shared-statements.ts';
-import { oncePerTurn } from './sharing.ts';
+import { coalesced } from './batching.ts';
 
 /** Where a page begins, and how many rows it has. */
 interface Position {
@@ -11,7 +11,8 @@ interface Position {
 
 /**
  * Pages of a table for which `keepRowCounts` has been called, in the order of the ids. Each costs about the same at any
- * depth; it is held in memory, so keep `limit` small, and choose `inChunks` for rows with texts of any length. Calls in one turn for the same page share a statement.
+ * depth; it is held in memory, so keep `limit` small, and choose `inChunks` for rows with texts of any length. Calls in
+ * one turn for the same page share a statement.
  * @returns a function that reads the rows of a page and the number of all rows, both from one snapshot
  */
 export function pagesOf<Tables, Table extends keyof Tables & string, Column extends keyof Tables[Table] & string>(
@@ -39,7 +40,7 @@ export function pagesOf<Tables, Table extends keyof Tables & string, Column exte
       ) as page on true
       order by page.id`.compile(db),
   );
-  return oncePerTurn(async ({ offset, limit }: Position): Promise<{ total: number; rows: Row[] }> => {
+  return coalesced(async ({ offset, limit }: Position): Promise<{ total: number; rows: Row[] }> => {
     const rows = await (offset === 0 ? first(limit) : deep(offset, limit));
     return { total: rows[0]?.total_count ?? 0, rows: rows.filter((row): row is Row & Total => row.id !== null) };
   });

@@ -2,7 +2,7 @@ import { overloaded } from '@rest-services/errors';
 import { sql, type InsertType, type Kysely, type RawBuilder, type SelectType, type UpdateType } from 'kysely';
 import pLimit from 'p-limit';
 import { opaque, prepared } from './open-database.ts';
-import { ALONE, fewAtATime, MAX_READS, MAX_WRITES, sharing, timedOut, until } from './sharing.ts';
+import { batching, limitedPerRow, MAX_READS, MAX_WRITES, RUN_ALONE, timedOut, withDeadline } from './batching.ts';
 
 /** A row of a table, as the statements here need it. */
 export type WithId = { id: number };
@@ -25,18 +25,20 @@ export function readingById<Tables, Table extends keyof Tables & string, Column 
   const readWhole = reading(list(columns));
   const readShort = longText === undefined ? readWhole : reading(sql.join(columns.map(unlessLong)));
   const inTurn = pLimit(LONG_TEXTS_AT_ONCE);
-  return sharing(readAll, MAX_READS, (id, endsAt) => until(endsAt, inTurn(readLong, id, endsAt), overloaded));
+  return batching(readAll, MAX_READS, (id, deadline) =>
+    withDeadline(deadline, inTurn(readLong, id, deadline), overloaded),
+  );
 
   async function readAll(ids: readonly number[]) {
     const found = new Map((await readShort(arrayOf(ids))).map((row) => [row.id, row]));
     return ids.map((id) => {
       const row = found.get(id);
-      return row && longText !== undefined && row[longText] === null ? ALONE : row;
+      return row && longText !== undefined && row[longText] === null ? RUN_ALONE : row;
     });
   }
 
-  async function readLong(id: number, endsAt: number) {
-    if (performance.now() > endsAt) throw overloaded();
+  async function readLong(id: number, deadline: number) {
+    if (performance.now() > deadline) throw overloaded();
     const [row] = await readWhole(arrayOf([id]));
     return row;
   }
@@ -121,7 +123,7 @@ export function updatingById<Tables, Table extends keyof Tables & string, Column
   const updateShared = changing<Row & WithId>(
     (row) => updateOne(...columns.map((column) => row[column] ?? null), row.id),
     (asked) => updateMany(JSON.stringify(asked)),
-    ALONE,
+    RUN_ALONE,
   );
   return (id: number, row: Row) => updateShared({ ...row, id });
 }
@@ -154,9 +156,9 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
   const insertMany = prepared(
     db,
     sql<Row & WithId>`
-      with ${impatient}
+      with ${shortLockTimeout}
       insert into ${sql.table(table)} (${list(columns)})
-      select ${list(columns)} from json_populate_recordset(null::${sql.table(table)}, ${''}), impatient
+      select ${list(columns)} from json_populate_recordset(null::${sql.table(table)}, ${''}), short_lock_timeout
       order by ${list(columns)}
       returning id, ${list(columns)}`.compile(db),
   );
@@ -177,7 +179,7 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
     }
     return rows.map((row) => ids.get(contentOf(row))!.pop()!);
   }
-  const insertShared = sharing(insertAll, MAX_WRITES);
+  const insertShared = batching(insertAll, MAX_WRITES);
   return (row: Row) => (isLarge(row) ? insertAll([row]).then(([id]) => id!) : insertShared(row));
 }
 
@@ -193,9 +195,9 @@ const isLarge = (row: object) => Object.values(row).some((value) => typeof value
 function changing<Change extends WithId>(
   changeOne: (change: Change) => Promise<WithId[]>,
   changeMany: (changes: Change[]) => Promise<Found[]>,
-  repeated: false | typeof ALONE,
+  repeated: false | typeof RUN_ALONE,
 ) {
-  const changeAlone = fewAtATime(async (change: Change) => (await changeOne(change)).length > 0);
+  const changeAlone = limitedPerRow(async (change: Change) => (await changeOne(change)).length > 0);
   const changeAll = async (changes: readonly Change[]) => {
     if (changes.length === 1) return [await changeAlone(changes[0]!)];
     // Of several with the same id, a map keeps the last.
@@ -203,12 +205,12 @@ function changing<Change extends WithId>(
     const found = new Map((await changeMany([...firsts.values()])).map((row) => [row.id, row]));
     return changes.map((change) => {
       const row = found.get(change.id);
-      if (row && !row.was_free) return ALONE;
+      if (row && !row.was_free) return RUN_ALONE;
       return firsts.get(change.id) === change ? row !== undefined : repeated;
     });
   };
-  const changeShared = sharing<Change, boolean>(changeAll, MAX_WRITES, (change, endsAt) =>
-    until(endsAt, changeAlone(change, endsAt), timedOut),
+  const changeShared = batching<Change, boolean>(changeAll, MAX_WRITES, (change, deadline) =>
+    withDeadline(deadline, changeAlone(change, deadline), timedOut),
   );
   return (change: Change) => (isLarge(change) ? changeAlone(change) : changeShared(change));
 }
@@ -223,10 +225,10 @@ type Found = WithId & { was_free: boolean };
  * @param change a statement that changes the rows whose ids are in `free`, and returns these
  */
 const changingFree = (table: string, given: RawBuilder<unknown>, change: RawBuilder<unknown>) => sql<Found>`
-  with ${impatient},
+  with ${shortLockTimeout},
   given as materialized (${given}),
   free as (
-    select id from ${sql.table(table)} where id = any(array(select id from given, impatient)) for update skip locked
+    select id from ${sql.table(table)} where id = any(array(select id from given, short_lock_timeout)) for update skip locked
   ),
   changed as (${change})
   select id, true as was_free from changed
@@ -238,11 +240,11 @@ const changingFree = (table: string, given: RawBuilder<unknown>, change: RawBuil
  * Its rows are tried alone after that. Otherwise all of them would wait, as long as a statement may, for the transaction of
  * somebody else that is about to take a unique value of one row.
  */
-const impatient = sql`impatient as materialized (select set_config('lock_timeout', '500ms', true))`;
+const shortLockTimeout = sql`short_lock_timeout as materialized (select set_config('lock_timeout', '500ms', true))`;
 
 export const list = (columns: readonly string[]) => sql.join(columns.map((column) => sql.ref(column)));
 
-/** Its value is what `arrayOf` makes of ids. */
+/** Its value is what `arrayOf` makes of ids. Without the outer cast, `any` would take the sub-select for rows of ids. */
 const idIsOneOf = sql`id = any(${opaque('bigint[]')}::bigint[])`;
 
 /** Numbers as PostgreSQL writes an array. */

@@ -41,7 +41,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   if (statusCode >= 400 && statusCode < 500) return reply.code(statusCode).send({ message });
   if (statusCode === 503) return reply.code(503).header('retry-after', RETRY_AFTER_S).send({ message });
 
-  const refusal = words.constraints && refusals[code];
+  const refusal = words.constraints && bySqlState[code];
   if (refusal) {
     request.log.info({ code, constraint }, 'refused by the database');
     return reply.code(refusal.status).send({ message: words.constraints?.[constraint] ?? refusal.message });
@@ -50,8 +50,8 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   return reply.code(500).send({ message: words.failure, ...(words.withCode ? { error: { code } } : {}) });
 }
 
-/** By SQLSTATE: what PostgreSQL refuses because of what was sent. */
-const refusals: Record<string, { status: number; message: string }> = {
+/** What PostgreSQL refuses because of what was sent. */
+const bySqlState: Record<string, { status: number; message: string }> = {
   '23505': { status: 409, message: 'Such a record exists already' },
   '23502': { status: 400, message: 'A required value is missing' },
   '23514': { status: 400, message: 'A value is not allowed' },

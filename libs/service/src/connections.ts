@@ -22,7 +22,7 @@ const connections = new WeakMap<Socket, Connection>();
  * and answers that nobody reads do not pile up. When too many wait, the connection is cut: Node.js would read them as fast as
  * they come, into the memory.
  */
-export function keepOrder(app: FastifyInstance) {
+export function orderPipelined(app: FastifyInstance) {
   let waiting = 0;
   app.addHook('onRequest', ({ raw: { socket } }, { raw: response }, done) => {
     let connection = connections.get(socket);
@@ -45,8 +45,8 @@ export function keepOrder(app: FastifyInstance) {
   });
 }
 
-/** By error code of Node.js or its parser; anything else is no HTTP. */
-const refusals: Record<string, [status: number, message: string]> = {
+/** Codes of Node.js and its parser; anything else is no HTTP. */
+const byErrorCode: Record<string, [status: number, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request has not arrived in time'],
   HPE_HEADER_OVERFLOW: [431, 'The URL and the headers are too long'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'The body is too large'],
@@ -61,7 +61,7 @@ const refused = new WeakSet<Socket>();
 export function answerUnreadable(this: FastifyInstance, error: Error & { code?: string }, socket: Socket) {
   if (error.code === 'ECONNRESET' || socket.destroyed || refused.has(socket)) return;
   refused.add(socket);
-  const [status, message] = refusals[error.code ?? ''] ?? [400, 'The request is not valid HTTP'];
+  const [status, message] = byErrorCode[error.code ?? ''] ?? [400, 'The request is not valid HTTP'];
   this.log.info({ status, code: error.code, ip: socket.remoteAddress }, 'request');
   const { last, previous } = connections.get(socket) ?? {};
   // Otherwise it is the body of the last one that can't be read.

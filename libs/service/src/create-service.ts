@@ -5,7 +5,8 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { handleErrors, HttpError, type ErrorWords } from '@rest-services/errors';
 import Fastify from 'fastify';
 import { boundBodyMemory } from './body-memory.ts';
-import { answerUnreadable, keepOrder } from './connections.ts';
+import { limitConnections } from './connection-limit.ts';
+import { answerUnreadable, orderPipelined } from './connections.ts';
 import { drainOnClose } from './drain.ts';
 import { logStream } from './log-stream.ts';
 import { addDocument, type DocumentInfo } from './openapi.ts';
@@ -102,8 +103,9 @@ export async function createService({ settings, title, description, ...words }: 
   app.addHook('onRequest', ({ raw, routeOptions }, _reply, done) =>
     done(hostError(raw) ?? urlError(raw, routeOptions.url)),
   );
-  keepOrder(app);
-  await refuseOverload(app, settings.DATABASE_POOL_MAX);
+  orderPipelined(app);
+  limitConnections(app, settings.DATABASE_POOL_MAX);
+  await refuseOverload(app);
   await addDocument(app, { title, description }, words);
   return app;
 }

@@ -1,4 +1,4 @@
-import { oncePerTurn, poolUse, type PoolUse } from '@rest-services/database';
+import { coalesced, poolUse, type PoolUse } from '@rest-services/database';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -51,7 +51,7 @@ export function addMetrics<Tables>(app: FastifyInstance, db: Kysely<Tables>) {
   });
 
   // Each takes some milliseconds of the processor, and nobody is refused under overload here.
-  const metrics = oncePerTurn(() => registry.metrics());
+  const metrics = coalesced(() => registry.metrics());
   app.get('/metrics', forMachines, async (_request, reply) => {
     void reply.type(registry.contentType);
     return metrics();

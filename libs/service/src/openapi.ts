@@ -6,15 +6,13 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { ErrorWords } from '@rest-services/errors';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { Type, type TSchema } from 'typebox';
+import { Message } from './schemas.ts';
 
 /** What the document says of the service as a whole. */
 export interface DocumentInfo {
   title: string;
   description: string;
 }
-
-/** A body that says in words what was done, or what was wrong. */
-export const Message = Type.Object({ message: Type.String() });
 
 const Failure = Type.Object({
   message: Type.String(),

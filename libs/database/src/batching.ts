@@ -19,26 +19,28 @@ export const MAX_WRITES = 64;
 const LIMIT_MS = 2_500;
 
 /** Instead of what belongs to a key: it could not be shared, so that whoever asked for it gets a statement of its own. */
-export const ALONE = Symbol('to be run alone');
+export const RUN_ALONE = Symbol('to be run alone');
 
 /**
- * @param run answers what belongs to each key, in the order of the keys; for several, it may leave some `ALONE`
- * @param runAlone answers what belongs to a key that could not be shared, until `endsAt`, a time of `performance.now()`
+ * Calls of the result in one turn are answered by one call of `run`. What fails for a reason that may be that of a single
+ * key is tried again for each key by itself.
+ * @param run answers what belongs to each key, in the order of the keys; for several, it may leave some `RUN_ALONE`
+ * @param runAlone answers what belongs to one key, until `deadline`, a time of `performance.now()`
  * @returns a function that answers what belongs to a key, and fails as `run` and `runAlone` do
  */
-export function sharing<Key, Result>(
-  run: (keys: readonly Key[]) => Promise<(Result | typeof ALONE)[]>,
+export function batching<Key, Result>(
+  run: (keys: readonly Key[]) => Promise<(Result | typeof RUN_ALONE)[]>,
   maxBatchSize = MAX_READS,
-  runAlone = async (key: Key, endsAt: number) => (await until(endsAt, run([key]), timedOut))[0] as Result,
+  runAlone = async (key: Key, deadline: number) => (await withDeadline(deadline, run([key]), timedOut))[0] as Result,
 ) {
   async function runShared(keys: readonly Key[]) {
-    const endsAt = performance.now() + LIMIT_MS;
+    const deadline = performance.now() + LIMIT_MS;
     try {
       const results = await run(keys);
-      return results.map((result, index) => (result === ALONE ? runAlone(keys[index]!, endsAt) : result));
+      return results.map((result, index) => (result === RUN_ALONE ? runAlone(keys[index]!, deadline) : result));
     } catch (error) {
       if (!wasUndone(error) || (keys.length === 1 && !wasDeadlock(error))) throw error;
-      return keys.map((key) => runAlone(key, endsAt));
+      return keys.map((key) => runAlone(key, deadline));
     }
   }
   const loader = new DataLoader(runShared, {
@@ -64,12 +66,12 @@ const codeOf = (error: unknown) => (error as { code?: string }).code ?? '';
 export const timedOut = () =>
   Object.assign(new Error('No time is left for a statement of its own'), { code: 'ETIMEDOUT' });
 
-/** @throws Error `late()` at the time `endsAt`; `work` then goes on with nobody waiting for it */
-export async function until<Result>(endsAt: number, work: Promise<Result>, late: () => Error) {
+/** @throws Error `onTimeout()` at the time `deadline`, of `performance.now()`; `work` then goes on with nobody waiting for it */
+export async function withDeadline<Result>(deadline: number, work: Promise<Result>, onTimeout: () => Error) {
   const over = new AbortController();
-  const limitMs = Math.max(1, endsAt - performance.now());
+  const limitMs = Math.max(1, deadline - performance.now());
   const timeout = sleep(limitMs, undefined, { signal: over.signal }).then(() => {
-    throw late();
+    throw onTimeout();
   });
   try {
     return await Promise.race([work, timeout]);
@@ -81,25 +83,25 @@ export async function until<Result>(endsAt: number, work: Promise<Result>, late:
 /**
  * Changes of one row wait for each other here. In the database, each would wait in a connection: as soon as a locked row
  * is wanted by as many as there are, nobody else would have one.
- * @returns `change`, which throws an HttpError 503 when its turn has not come by `endsAt`, or when too many wait already
+ * @returns `change`, which throws an HttpError 503 when its turn has not come by `deadline`, or when too many wait already
  */
-export function fewAtATime<Change extends { id: number }>(change: (change: Change) => Promise<boolean>) {
+export function limitedPerRow<Change extends { id: number }>(change: (change: Change) => Promise<boolean>) {
   const turns = new Map<number, LimitFunction>();
-  return async (asked: Change, endsAt = performance.now() + LIMIT_MS) => {
+  return async (asked: Change, deadline = performance.now() + LIMIT_MS) => {
     const turn = turns.get(asked.id) ?? pLimit(CHANGES_AT_ONCE);
     if (turn.pendingCount >= MAX_WAITING) throw overloaded();
     const isFirst = !turns.has(asked.id);
     turns.set(asked.id, turn);
     const changed = turn(async () => {
       try {
-        if (!isFirst && performance.now() > endsAt) throw overloaded();
+        if (!isFirst && performance.now() > deadline) throw overloaded();
         return await change(asked);
       } finally {
         const isLast = turn.pendingCount === 0 && turn.activeCount === 1;
         if (isLast) turns.delete(asked.id);
       }
     });
-    return isFirst ? changed : until(endsAt, changed, overloaded);
+    return isFirst ? changed : withDeadline(deadline, changed, overloaded);
   };
 }
 
@@ -109,8 +111,11 @@ const CHANGES_AT_ONCE = 2;
 /** So many changes of one row may wait; more would wait longer than they may. */
 const MAX_WAITING = 100;
 
-/** Calls of the result in one turn with the same arguments get the same promise, of a single call of `run`. */
-export function oncePerTurn<Arguments extends unknown[], Result>(run: (...args: Arguments) => Promise<Result>) {
+/**
+ * Calls of the result in one turn with the same arguments get the same promise, of a single call of `run`.
+ * @param run gets arguments that JSON can tell apart
+ */
+export function coalesced<Arguments extends unknown[], Result>(run: (...args: Arguments) => Promise<Result>) {
   const results = new Map<string, Promise<Result>>();
   return (...args: Arguments): Promise<Result> => {
     const key = JSON.stringify(args);
