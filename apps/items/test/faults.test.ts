@@ -107,6 +107,7 @@ describe('The database goes away', () => {
       await traffic.until(({ status }) => status === 500, 100);
       expect(await (await fetch(`${url}/livez`)).json()).toEqual({ message: 'alive' });
       expect(await readiness(url)).toEqual([503, { message: 'database unreachable' }]);
+      expect(await service!.logged(/^not ready$/)).toMatchObject({ level: 40, err: { code: expect.any(String) } });
 
       await startDatabase();
       await traffic.until(({ status }) => status === 200, 100);

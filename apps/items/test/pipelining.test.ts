@@ -94,9 +94,15 @@ test.each([
   const answers = await sendAll(write('POST', '/v1/items', '{"title":"a"}'), unreadable);
   expect(statuses(answers)).toEqual([201, 400]);
   expect(answers.slice(answers.lastIndexOf('HTTP/1.1'))).toMatch(
-    /^content-security-policy: default-src 'none'.*\r\n\r\n{"message":"The request is not valid HTTP"}$/ims,
+    /^content-security-policy: default-src 'none'.*^connection: close\r\n\r\n{"message":"The request is not valid HTTP"}$/ims,
   );
   expect(await titles()).toEqual(['a']);
+});
+
+test('A body whose pieces have more said about them than in them is answered 413', async () => {
+  const piece = `1;${'a'.repeat(20_000)}\r\n{\r\n`;
+  const answers = await sendAll(`${head('POST', '/v1/items')}Transfer-Encoding: chunked\r\n\r\n${piece}`);
+  expect(answers).toMatch(/^HTTP\/1\.1 413 .*{"message":"The body is too large"}$/s);
 });
 
 test('What cannot be read does not get into the middle of a long list', async () => {

@@ -212,6 +212,22 @@ test('A second signal ends the process at once', async () => {
   expect((await service.ended).code).toBe(1);
 });
 
+test('An unexpected error is logged and ends the process with code 1', async () => {
+  const failing = 'process.on("SIGUSR2", () => { throw new Error("unexpected") })';
+  const service = startItems({
+    DATABASE_URL: database.url,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(failing)}`,
+  });
+  await service.listening();
+  service.child.kill('SIGUSR2');
+  expect((await service.ended).code).toBe(1);
+  const fatal: unknown = expect.objectContaining({
+    level: 60,
+    err: expect.objectContaining({ message: 'unexpected' }),
+  });
+  expect(service.log).toContainEqual(fatal);
+});
+
 test('A port that is taken ends the process with code 1 and one line that names it', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
@@ -377,6 +393,18 @@ test('Log: one JSON line per request with reqId, which the answer echoes, for th
   expect(lines).toMatchObject(lines.map(() => common));
   const together = lines.reduce((sum, { ms }) => sum + Number(ms), 0);
   expect(together > 0 && together < tookMs).toBe(true);
+});
+
+test('Log: what is no HTTP is one line as well', async () => {
+  const service = startItems({ DATABASE_URL: database.url });
+  const socket = connect(Number(new URL(await service.listening()).port), '127.0.0.1');
+  socket.write('nonsense\r\n\r\n');
+  expect(await text(socket)).toMatch('HTTP/1.1 400 ');
+  expect(await service.logged(/^request$/)).toMatchObject({
+    status: 400,
+    code: 'HPE_INVALID_METHOD',
+    ip: '127.0.0.1',
+  });
 });
 
 test('Log: what PostgreSQL refuses does not show what was sent', async () => {

@@ -176,12 +176,17 @@ describe('openDatabase', () => {
     const [db, other] = [open(url.href), open()];
     await inDatabase(other, "set DateStyle = 'SQL, DMY'");
     await inDatabase(other, "set default_transaction_isolation = 'serializable'");
+    await inDatabase(other, 'set jit = on');
     const { rows } = await sql`
       select '2026-11-05 18:30:00+00'::timestamptz as at, current_setting('transaction_isolation') as isolation,
-        current_setting('search_path') as path, current_setting('TimeZone') as zone`.execute(db);
+        current_setting('search_path') as path, current_setting('TimeZone') as zone,
+        current_setting('enable_seqscan') as seqscan, current_setting('jit') as jit`.execute(db);
     await inDatabase(other, 'reset all');
     expect(rows).toEqual([
-      { at: '2026-11-05T18:30:00.000Z', isolation: 'read committed', path: 'elsewhere', zone: 'UTC' },
+      {
+        ...{ at: '2026-11-05T18:30:00.000Z', isolation: 'read committed', path: 'elsewhere', zone: 'UTC' },
+        ...{ seqscan: 'off', jit: 'off' },
+      },
     ]);
     await Promise.all([db.destroy(), other.destroy()]);
   });

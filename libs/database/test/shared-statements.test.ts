@@ -12,7 +12,7 @@ import {
   readingById,
   updatingById,
 } from '../src/index.ts';
-import { ALONE, sharing } from '../src/sharing.ts';
+import { batching, RUN_ALONE } from '../src/batching.ts';
 import { rowsLookedAt, statementsDuring } from './statements.ts';
 
 interface Note {
@@ -26,6 +26,7 @@ interface Tables {
   fresh: Pick<Note, 'id' | 'title'>;
   counted: Pick<Note, 'id' | 'title'>;
   page: { id: number; text: string };
+  essay: { id: Generated<number>; text: string };
   slow: { id: number; text: string };
   timed: { id: number; title: string; changed: string };
 }
@@ -119,6 +120,27 @@ describe('Requests of one turn', () => {
     const reading = (ids: number[]) => statementsDuring(() => readAll(ids));
     expect(await reading(Array.from({ length: 30 }, () => 2))).toBe(1);
     expect(await reading(Array.from({ length: 30 }, () => 3))).toBe(31);
+  });
+
+  test('do not share one to write texts of more than 4,096 characters', async () => {
+    await sql`create table essay (id bigint generated always as identity primary key, text text)`.execute(db);
+    const create = inserting(db, 'essay', ['text']);
+    const update = updatingById(db, 'essay', ['text'], { absent: 'kept' });
+    for (const [length, statements] of [
+      [4_096, 1],
+      [4_097, 3],
+    ] as const) {
+      const texts = ['a', 'b', 'c'].map((letter) => letter.repeat(length));
+      let ids: number[] = [];
+      expect(
+        await statementsDuring(async () => {
+          ids = await Promise.all(texts.map((text) => create({ text })));
+        }),
+      ).toBe(statements);
+      expect(
+        await statementsDuring(() => Promise.all(ids.map((id, index) => update(id, { text: texts[index]! })))),
+      ).toBe(statements);
+    }
   });
 
   test('leave connections to others while they read such texts, and are refused with 503 when it takes them too long', async () => {
@@ -358,8 +380,8 @@ describe('Requests of one turn', () => {
   });
 
   test('are answered in time where they need a statement of their own after the shared one', async () => {
-    const neverAlone = sharing((keys) =>
-      keys.length === 1 ? new Promise<never>(() => undefined) : Promise.resolve(keys.map(() => ALONE)),
+    const neverAlone = batching((keys) =>
+      keys.length === 1 ? new Promise<never>(() => undefined) : Promise.resolve(keys.map(() => RUN_ALONE)),
     );
     const askedAt = performance.now();
     expect(await Promise.all([1, 2].map((key) => outcome(neverAlone(key))))).toEqual([

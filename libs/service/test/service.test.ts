@@ -3,12 +3,15 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
-import { createService, Message, type Settings } from '../src/index.ts';
+import { createService, Message, sendRows, type Settings } from '../src/index.ts';
 import { serve } from './testing.ts';
 
 let service: Awaited<ReturnType<typeof start>>;
 const start = (environment: NodeJS.ProcessEnv = {}) => serve({ migrations: {}, buildApp }, environment);
 afterEach(() => service.stop());
+
+/** Of `/list`, after its first chunk. */
+let chunksRead: number;
 
 async function buildApp(_db: unknown, settings: Settings) {
   const app = await createService({
@@ -22,6 +25,14 @@ async function buildApp(_db: unknown, settings: Settings) {
   app.get('/stream', { schema: { hide: true } }, (_request, reply) =>
     reply.header('referrer-policy', 'origin').send(Readable.from(['[', ']'])),
   );
+  app.get('/list', { schema: { hide: true } }, (_request, reply) => {
+    chunksRead = 0;
+    const next = () => {
+      chunksRead += 1;
+      return Promise.resolve({ rows: [{ id: 2 }], next: undefined });
+    };
+    return sendRows(reply, { rows: [{ id: 1 }], next });
+  });
   const cannotOpen = Object.assign(new Error('No file can be opened'), { code: 'EMFILE' });
   app.get('/page', { schema: { hide: true } }, (_request, reply) =>
     reply.type('text/html').send(new Readable({ read: () => undefined, construct: (done) => done(cannotOpen) })),
@@ -96,6 +107,7 @@ describe('Every answer', () => {
       (await service.request('GET', '/', undefined, { 'x-request-id': id })).headers.get('x-request-id');
     expect(await idOf('abc-1')).toBe('abc-1');
     expect(await idOf('caf\xe9')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await idOf('')).toMatch(/^[0-9a-f-]{36}$/);
     expect(await idOf('x'.repeat(129))).toMatch(/^[0-9a-f-]{36}$/);
     expect((await service.request('GET', '/nowhere')).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
@@ -169,6 +181,14 @@ test('A failure is JSON, even where a page was to be sent', async () => {
   const { status, headers, body } = await service.request('GET', '/page');
   expect([status, headers.get('content-type')]).toEqual([500, 'application/json; charset=utf-8']);
   expect(body).toEqual({ message: 'Database error', error: { code: 'EMFILE' } });
+});
+
+test('Of a long list, HEAD reads no more than its beginning', async () => {
+  service = await start();
+  expect((await service.request('HEAD', '/list')).status).toBe(200);
+  expect(chunksRead).toBe(0);
+  expect((await service.request('GET', '/list')).body).toEqual([{ id: 1 }, { id: 2 }]);
+  expect(chunksRead).toBe(1);
 });
 
 describe('Bodies', () => {
