@@ -8,7 +8,7 @@ const MAX_WAITING = 50;
 const MAX_WAITING_TOGETHER = 1_000;
 
 interface Connection {
-  /** The answers to the last request and to the one before it. */
+  /** The answers to the last request and to the one before it, while they are under way. */
   last: ServerResponse | undefined;
   previous: ServerResponse | undefined;
   waiting: number;
@@ -42,6 +42,13 @@ export function orderPipelined(app: FastifyInstance) {
       waiting -= 1;
       if (socket.writable) done();
     });
+  });
+  // What an open connection refers to lives until its next request: too long for V8 to free it in passing.
+  app.addHook('onResponse', ({ raw: { socket } }, { raw: response }, done) => {
+    const connection = connections.get(socket);
+    if (connection?.last === response) connection.last = undefined;
+    if (connection?.previous === response) connection.previous = undefined;
+    done();
   });
 }
 
