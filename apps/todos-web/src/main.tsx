@@ -4,6 +4,12 @@ import './style.css';
 
 // Two slashes at the beginning would be read as a host name.
 if (location.pathname.startsWith('//')) history.replaceState(null, '', '/');
+// The router would fail at a percent sign that encodes nothing, and show no page at all.
+try {
+  decodeURIComponent(location.pathname);
+} catch {
+  history.replaceState(null, '', location.pathname.replaceAll('%', '%25') + location.search);
+}
 
 const place = document.getElementById('app')!;
 // What it said until now.

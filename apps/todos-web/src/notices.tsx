@@ -15,6 +15,8 @@ interface Notice {
   subject?: string;
   text: string;
   retry?: (() => void) | undefined;
+  /** What could not be saved is nowhere else: it stays until it is tried again or closed by its own button. */
+  isOnlyCopy?: boolean;
 }
 
 const store = createStore({
@@ -27,9 +29,13 @@ let lastKey = 0;
 
 /** Shows and announces a sentence, whatever page is open. What went well goes by itself; a problem stays until it is closed. */
 export function notify(notice: Notice) {
-  const others = store.get().notices.filter(({ kind, about }) => kind === 'problem' && about !== notice.about);
+  const others = store
+    .get()
+    .notices.filter(({ kind, about, isOnlyCopy }) => isOnlyCopy || (kind === 'problem' && about !== notice.about));
   lastKey += 1;
-  store.update({ notices: [...others, { ...notice, key: lastKey }].slice(-MOST_SHOWN) });
+  const notices = [...others, { ...notice, key: lastKey }];
+  const tooMany = notices.filter(({ isOnlyCopy }) => !isOnlyCopy).slice(0, -MOST_SHOWN);
+  store.update({ notices: notices.filter((shown) => !tooMany.includes(shown)) });
 }
 
 /** Closes the notice about a todo: it is no longer true. */
@@ -65,8 +71,10 @@ export function Notices() {
   }, [saved?.key]);
 
   useEffect(() => {
-    const closeAll = ({ key }: KeyboardEvent) => {
-      if (key === 'Escape') dismiss(() => true);
+    const closeAll = ({ key, target }: KeyboardEvent) => {
+      // In a field, it clears the search or ends the composition of a word.
+      const isForField = target instanceof Element && target.matches('textarea, [type=search]');
+      if (key === 'Escape' && !isForField) dismiss(({ isOnlyCopy }) => !isOnlyCopy);
     };
     addEventListener('keydown', closeAll);
     return () => removeEventListener('keydown', closeAll);
@@ -112,7 +120,8 @@ export function Notices() {
         </div>
       ));
 
-  // The regions are always there: one that comes together with its text is not announced.
+  // The regions are always there: one that comes together with its text is not announced. Of several problems, only the
+  // one that is new should be.
   return (
     <div
       class="notices"
@@ -123,7 +132,9 @@ export function Notices() {
       }}
     >
       <div role="status">{boxes('saved')}</div>
-      <div role="alert">{boxes('problem')}</div>
+      <div role="alert" aria-atomic="false">
+        {boxes('problem')}
+      </div>
       <p class="hidden" role="status">
         {said}
       </p>

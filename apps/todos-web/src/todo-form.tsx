@@ -30,19 +30,20 @@ export function TodoForm({ initial, draftKey, cancel, onSave, onSaved }: TodoFor
   const { description, isCompleted } = draft.values;
   const [isSaving, setSaving] = useState(false);
   const [problem, setProblem] = useState<Problem>();
-  const [isChecked, setChecked] = useState(false);
+  const [wasTried, setTried] = useState(false);
   // Null again when the page has been left.
   const field = useRef<HTMLTextAreaElement>(null);
   useAnnouncement(isSaving ? 'Saving…' : undefined);
 
-  const left = DESCRIPTION_LIMIT - Array.from(description).length;
-  const error = mistake(description, left, isChecked) ?? (problem?.kind === 'refused' ? problem.message : undefined);
+  const remaining = DESCRIPTION_LIMIT - Array.from(description).length;
+  const error =
+    mistake(description, remaining, wasTried) ?? (problem?.kind === 'refused' ? problem.message : undefined);
 
   async function save() {
     if (isSaving) return;
-    setChecked(true);
+    setTried(true);
     setProblem(undefined);
-    if (mistake(description, left, true)) {
+    if (mistake(description, remaining, true)) {
       field.current!.focus();
       return;
     }
@@ -53,7 +54,10 @@ export function TodoForm({ initial, draftKey, cancel, onSave, onSaved }: TodoFor
       await attempt();
       draft.saved();
       notify(SAVED);
-      if (field.current) onSaved();
+      if (!field.current) return;
+      onSaved();
+      // The router does so only where it adds to the history.
+      scrollTo(0, 0);
     } catch (reason) {
       const isKept = draft.failed();
       if (!field.current) {
@@ -81,7 +85,7 @@ export function TodoForm({ initial, draftKey, cancel, onSave, onSaved }: TodoFor
           words={RESTORED[draft.restored]}
           onDiscard={() => {
             draft.discard();
-            setChecked(false);
+            setTried(false);
             setProblem(undefined);
             field.current!.focus();
           }}
@@ -114,11 +118,11 @@ export function TodoForm({ initial, draftKey, cancel, onSave, onSaved }: TodoFor
         <p class="error" id="description-error" role="alert">
           {error}
         </p>
-        <p class={left < 0 ? 'count over' : 'count'} id="description-count">
-          {DESCRIPTION_LIMIT - left} of {DESCRIPTION_LIMIT} characters
+        <p class={remaining < 0 ? 'count over' : 'count'} id="description-count">
+          {DESCRIPTION_LIMIT - remaining} of {DESCRIPTION_LIMIT} characters
         </p>
         <p class="hidden" role="status">
-          {left >= 0 && nearlyFull(left)}
+          {remaining >= 0 && nearlyFull(remaining)}
         </p>
       </div>
       {isCompleted !== undefined && (
@@ -187,6 +191,7 @@ function reportFailure(description: string, reason: unknown, attempt?: () => Pro
     kind: 'problem',
     subject: shortened(description),
     text: `could not be saved. ${message}${attempt ? '' : ' The form has kept what you typed.'}`,
+    isOnlyCopy: attempt !== undefined,
     retry:
       attempt &&
       (() => {
@@ -198,15 +203,15 @@ function reportFailure(description: string, reason: unknown, attempt?: () => Pro
   });
 }
 
-/** Too much is said while typing, too little not before saving. */
-function mistake(description: string, left: number, isChecked: boolean) {
-  if (left < 0) return `This is too long: ${DESCRIPTION_LIMIT} characters fit.`;
-  if (isChecked && description.trim() === '') return 'Write down what is to be done.';
+/** A text that is too long is told while it is typed, one that is empty only when saving it has been tried. */
+function mistake(description: string, remaining: number, wasTried: boolean) {
+  if (remaining < 0) return `This is too long: ${DESCRIPTION_LIMIT} characters fit.`;
+  if (wasTried && description.trim() === '') return 'Write down what is to be done.';
   return undefined;
 }
 
-function nearlyFull(left: number) {
-  const few = NEARLY_FULL.find((limit) => left <= limit);
+function nearlyFull(remaining: number) {
+  const few = NEARLY_FULL.find((limit) => remaining <= limit);
   return few && `No more than ${few} characters are left`;
 }
 

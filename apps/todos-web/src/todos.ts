@@ -92,19 +92,25 @@ async function saveWanted(id: number) {
 
 function reportMissed(id: number, problem: Error) {
   const missed = store.get().wanted.get(id)!;
-  const { description, isCompleted } = store.get().confirmed.get(id)!;
-  if (missed === isCompleted) return;
-  notify({
-    kind: 'problem',
-    about: id,
-    subject: shortened(description),
-    text: `is still ${missed ? 'open' : 'done'}. ${problem.message}`,
-    retry: () => void setCompleted(id, missed),
-  });
-  // It may have arrived all the same, and just the answer been lost.
+  const shown = () => store.get().confirmed.get(id);
+  const isMissed = () => shown()?.isCompleted !== missed;
+  const tell = () =>
+    notify({
+      kind: 'problem',
+      about: id,
+      subject: shortened(shown()?.description ?? `Todo ${id}`),
+      text: `is still ${missed ? 'open' : 'done'}. ${problem.message}`,
+      retry: () => void setCompleted(id, missed),
+    });
+  const wasTold = isMissed();
+  if (wasTold) tell();
+  // What was asked first may have arrived all the same, and just the answer been lost.
   void loadTodo(`${id}`).then(
     () => {
-      if (store.get().confirmed.get(id)!.isCompleted === missed) closeNotice(id);
+      const isToggledAgain = store.get().wanted.has(id);
+      if (isToggledAgain) return;
+      if (!isMissed()) closeNotice(id);
+      else if (!wasTold) tell();
     },
     () => undefined,
   );

@@ -87,18 +87,14 @@ export function useService(options: BrowserContextOptions = {}) {
   };
 }
 
-/**
- * Keeps requests of one method on their way until the function that it returns is called.
- * @param passes `answer`: the service has done what it was asked, and just its answer is kept
- */
-export async function hold(page: Page, method: string, passes: 'nothing' | 'answer' = 'nothing') {
+/** Keeps requests of one method on their way until the function that it returns is called. */
+export async function hold(page: Page, method: string) {
   let release!: () => void;
   const released = new Promise<void>((resolve) => (release = resolve));
   await page.route(/\/api\/todos/, async (route) => {
     if (route.request().method() !== method) return route.fallback();
-    const response = passes === 'answer' ? await route.fetch() : undefined;
     await released;
-    return response ? route.fulfill({ response }) : route.fallback();
+    return route.fallback();
   });
   return release;
 }

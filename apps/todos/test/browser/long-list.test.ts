@@ -62,6 +62,8 @@ test('Search finds one of 10,000, and a toggle changes just that one', async () 
     async () => (await service().db.selectFrom('todo').select('id').where('isCompleted', '=', 0).execute()).length,
     5001,
   );
+  const changed = service().db.selectFrom('todo').select('isCompleted').where('description', '=', 'Todo number 4321');
+  expect(await changed.executeTakeFirst()).toEqual({ isCompleted: 0 });
   await page().getByRole('link', { name: 'Open 5,001' }).waitFor();
 });
 

@@ -217,6 +217,8 @@ describe('Every page', () => {
     ['/todos/99', 'There is no such todo', 'Not found · Todos'],
     ['/todos/edit/99', 'There is no such todo', 'Not found · Todos'],
     ['/todos/abc', 'There is no such todo', 'Not found · Todos'],
+    ['/todos/%', 'There is no such todo', 'Not found · Todos'],
+    ['/todos/edit/%zz', 'There is no such todo', 'Not found · Todos'],
     ['/nowhere', 'There is no page here', 'Not found · Todos'],
     ['/todos/1/more', 'There is no page here', 'Not found · Todos'],
     ['/todos/', 'All todos', 'All todos · Todos'],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Route } from 'playwright-core';
 import { hides, hold, settles, shows, useService } from './harness.ts';
 
 const { page, store, stored, breakDatabase } = useService();
@@ -218,6 +219,40 @@ describe('While a save is on its way, a form that is left', () => {
   });
 });
 
+test('“Saved.” goes by itself, but not while it has the focus', async () => {
+  await store('Buy milk');
+  await page().clock.install();
+  await page().goto('/todos/edit/1');
+  await save().click();
+  await shows(page(), 'Saved.');
+  await page().getByRole('button', { name: 'Close' }).focus();
+  await page().clock.fastForward(9_000);
+  expect(await page().getByText('Saved.').count()).toBe(1);
+  await page().getByRole('heading', { level: 1 }).focus();
+  await page().clock.fastForward(9_000);
+  await hides(page(), 'Saved.');
+});
+
+describe('A text that could not be saved and is in no form', () => {
+  test('stays where it can be tried again, whatever is saved next, and whether Escape is pressed', async () => {
+    const release = await saveSlowly();
+    const mend = await breakDatabase();
+    await page().getByRole('link', { name: 'Todos', exact: true }).click();
+    await page().getByRole('link', { name: 'New todo' }).first().click();
+    await description().fill('Buy bread');
+    release();
+    await shows(page(), '“Buy milk” could not be saved.');
+    await mend();
+    await save().click();
+    await shows(page(), /^Saved\.$/);
+    await page().getByRole('heading', { name: 'All todos' }).press('Escape');
+    await hides(page(), /^Saved\.$/);
+    await page().getByRole('button', { name: 'Try again' }).click();
+    await settles(stored, ['Buy bread', 'Buy milk']);
+    await hides(page(), 'could not be saved');
+  });
+});
+
 describe('A save that fails', () => {
   test.each([
     ['/todos/new', []],
@@ -365,23 +400,97 @@ describe('A toggle', () => {
     await settles(() => page().getByRole('checkbox').isChecked(), true);
   });
 
-  test('holds against an answer that was asked for before it', async () => {
+  test('whose answer was lost, and that was taken back meanwhile, is shown as it arrived', async () => {
     await store('Buy milk');
     await page().goto('/todos');
     await page().getByRole('checkbox').waitFor();
-    const release = await hold(page(), 'GET', 'answer');
-    await page().getByRole('link', { name: 'Buy milk', exact: true }).click();
-    await page().getByRole('button', { name: 'Mark as done' }).waitFor();
-    const late = page().waitForResponse('**/api/todos/1');
-    await page().getByRole('link', { name: 'Edit' }).click();
-    await page().goBack();
-    await page().getByRole('button', { name: 'Mark as done' }).click();
-    release();
-    await late;
-    await settles(stored, ['✓ Buy milk']);
-    await page().getByRole('button', { name: 'Open it again' }).waitFor();
-    await page().reload();
-    await page().getByRole('button', { name: 'Open it again' }).waitFor();
+    let lose!: () => void;
+    const lost = new Promise<void>((resolve) => (lose = resolve));
+    const arrived = new Promise<void>((resolve) => {
+      void page().route('**/api/todos', async (route) => {
+        await route.fetch();
+        resolve();
+        await lost;
+        await route.abort();
+      });
+    });
+    await page().getByRole('checkbox').click();
+    await arrived;
+    await page().getByRole('checkbox').click();
+    await settles(() => page().getByRole('checkbox').isChecked(), false);
+    lose();
+    await shows(page(), '“Buy milk” is still done.');
+    await settles(() => page().getByRole('checkbox').isChecked(), true);
+  });
+
+  test('that fails is told until Escape is pressed, unless that was meant for a field', async () => {
+    await store('Buy milk');
+    await page().goto('/todos');
+    await page().getByRole('checkbox').waitFor();
+    const mend = await breakDatabase();
+    await page().getByRole('checkbox').click();
+    await shows(page(), '“Buy milk” is still open.');
+    await mend();
+    const search = page().getByRole('searchbox');
+    await search.fill('milk');
+    await search.press('Escape');
+    await settles(() => search.inputValue(), '');
+    expect(await page().getByText('is still open').count()).toBe(1);
+    await page().getByRole('checkbox').press('Escape');
+    await hides(page(), 'is still open');
+  });
+
+  describe('holds against an answer that was asked for before it, and comes after it:', () => {
+    /** Keeps the next answer for an address. @returns when it is on its way, and what lets it arrive */
+    async function keepNext(address: string) {
+      let release!: () => void;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      let isKept!: () => void;
+      const kept = new Promise<void>((resolve) => (isKept = resolve));
+      const keep = async (route: Route) => {
+        const response = await route.fetch();
+        isKept();
+        await released;
+        await route.fulfill({ response });
+      };
+      await page().route(address, keep, { times: 1 });
+      const arrive = async () => {
+        const late = page().waitForResponse(address);
+        release();
+        await late;
+        await page().evaluate(() => new Promise(requestAnimationFrame));
+      };
+      return { kept, arrive };
+    }
+
+    test('that of the todo', async () => {
+      await store('Buy milk');
+      await page().goto('/todos');
+      await page().getByRole('checkbox').waitFor();
+      const { kept, arrive } = await keepNext('**/api/todos/1');
+      await page().getByRole('link', { name: 'Buy milk', exact: true }).click();
+      await kept;
+      await page().getByRole('button', { name: 'Mark as done' }).click();
+      await settles(stored, ['✓ Buy milk']);
+      await page().getByRole('button', { name: 'Open it again' }).waitFor();
+      await arrive();
+      expect(await page().getByRole('button', { name: 'Open it again' }).count()).toBe(1);
+    });
+
+    test('that of the list', async () => {
+      await store('Buy milk');
+      await page().goto('/todos');
+      await page().getByRole('checkbox').waitFor();
+      const { kept, arrive } = await keepNext('**/api/todos');
+      await page().getByRole('link', { name: 'Todos', exact: true }).click();
+      await kept;
+      await page().goBack();
+      await page().getByRole('checkbox').click();
+      await settles(stored, ['✓ Buy milk']);
+      await page().getByRole('link', { name: 'Done 1' }).waitFor();
+      await arrive();
+      expect(await page().getByRole('checkbox').isChecked()).toBe(true);
+    });
   });
 
   test('and an edit of the same todo are saved one after the other, and neither is lost', async () => {
