@@ -12,7 +12,7 @@ const CHUNK_BYTES = 128 * 1_024;
 /** A list of any length, of which one chunk has been read. */
 export interface LongList<Row> {
   rows: readonly Row[];
-  /** Reads the next chunk, which may be found to be empty, and so on; `undefined` when there is none. */
+  /** Reads the next chunk, which may be empty; `undefined` when it is known that there are no more rows. */
   next: (() => Promise<LongList<Row>>) | undefined;
 }
 
@@ -36,9 +36,9 @@ export function inChunks<DB, Table extends keyof DB, Row extends WithId>(
 
 /**
  * The same for lists whose first chunk has been read already.
- * @param query the rows of a list; any values in it stand for those that callers give, in the order of the text, and
- * PostgreSQL plans for them each time
- * @returns a function that makes it a list of up to `limit` rows in all
+ * @param query the rows of a list. Values in it are placeholders: callers of the result give the real ones, in the order of
+ * the SQL text. With values, PostgreSQL plans the statement anew for each chunk; without, once for each connection.
+ * @returns a function that makes a list of up to `limit` rows, those that have been read included
  */
 export function chunksAfter<DB, Table extends keyof DB, Row extends WithId>(
   db: Kysely<DB>,

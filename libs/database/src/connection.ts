@@ -7,6 +7,7 @@ import pg from 'pg';
  */
 const UNRESPONSIVE_MS = 1_500;
 
+/** SQLSTATE query_canceled: `statement_timeout`, or an administrator, has ended the statement. */
 export const STATEMENT_TIMED_OUT = '57014';
 
 /** SQLSTATE of a write in a session that began while its database was read-only; a new one may write. */

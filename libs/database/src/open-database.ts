@@ -43,8 +43,12 @@ const PLANS = '-c enable_seqscan=off -c jit=off';
 
 export interface DatabaseOptions {
   url: string;
-  /** `false` where a pooler stands before the server: it would refuse parameters at the start of a session. */
+  /**
+   * `false` where a pooler stands before the server: it would refuse parameters at the start of a session. There are no
+   * prepared statements and no time limits of the server's own then.
+   */
   direct?: boolean;
+  /** Connections at the most. While 100 queries for each of them wait, further ones throw an HttpError 503. */
   poolMax: number;
   /** A connection was lost while no request was waiting for it. */
   onConnectionError: (error: Error) => void;

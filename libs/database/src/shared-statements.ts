@@ -11,7 +11,8 @@ export type WithId = { id: number };
  * Reads rows by their ids.
  * @param longText a column whose texts may be of any length, and are never null: long ones do not share a statement, and
  * are read a few at a time
- * @returns a function that answers the row, or `undefined` when no row has the id
+ * @returns a function that answers the row, or `undefined` when no row has the id. It throws an HttpError 503 when a long text
+ * has not been read within 2.5 s.
  */
 export function readingById<Tables, Table extends keyof Tables & string, Column extends keyof Tables[Table] & string>(
   db: Kysely<Tables>,
@@ -53,10 +54,7 @@ export function readingById<Tables, Table extends keyof Tables & string, Column 
 /** Texts up to this length are read for many requests at once; longer ones would together be too much for the memory. */
 const LONG_TEXT_BYTES = 16 * 1_024;
 
-/**
- * Some are read while the service answers others. More would only hold up each other, as the service is slower than the
- * database, until none of them arrives in time.
- */
+/** The service encodes long texts more slowly than PostgreSQL delivers them: with more at a time, all would be late. */
 const LONG_TEXTS_AT_ONCE = 3;
 
 /**

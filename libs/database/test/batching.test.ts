@@ -47,4 +47,18 @@ describe('A change of a row that others are changing', () => {
     await Promise.all([change({ id: 1 }), change({ id: 1 }), change({ id: 1 })]);
     expect(await change({ id: 1 }, performance.now() - 1_000)).toBe(true);
   });
+
+  test('is carried out, however late, when they have failed at the same moment', async () => {
+    let fails = true;
+    const change = limitedPerRow(() => (fails ? Promise.reject(new Error('of a test')) : Promise.resolve(true)));
+    await Promise.allSettled([change({ id: 1 }), change({ id: 1 })]);
+    fails = false;
+    expect(await change({ id: 1 }, performance.now() - 1_000)).toBe(true);
+  });
+
+  test('that is under way when its time is over is not refused: it may still take effect', async () => {
+    const change = limitedPerRow(() => new Promise(() => undefined));
+    void change({ id: 1 });
+    await expect(change({ id: 1 }, performance.now() + 10)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+  });
 });

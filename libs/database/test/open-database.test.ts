@@ -57,7 +57,7 @@ describe('openDatabase', () => {
     await db.destroy();
   });
 
-  test('refuses with 503 who has waited too long for others that got their answers', async () => {
+  test('answers 503 when no connection has become free within 1 s although others were served', async () => {
     const db = open();
     const sleepers = Array.from({ length: 8 }, () => sql`select pg_sleep(0.3)`.execute(db));
     const outcomes = await Promise.allSettled(sleepers);
@@ -80,7 +80,7 @@ describe('openDatabase', () => {
     proxy.close();
   });
 
-  test('fails who has waited too long while nobody got an answer', async () => {
+  test('fails with ETIMEDOUT, not 503, while the server answers nobody', async () => {
     const { proxy, url } = await silenceableProxy();
     const db = open(url);
     await sql`select 1`.execute(db);
@@ -191,7 +191,7 @@ describe('openDatabase', () => {
     await Promise.all([db.destroy(), other.destroy()]);
   });
 
-  test('leaves no session behind, and none that holds a lock, when its process has gone without a word', async () => {
+  test('asks PostgreSQL to end sessions whose process has gone: keep-alive after 30 s, idle transactions after 3 s, in migrations 30 s', async () => {
     const ofSession = async (timeouts: boolean) => {
       const db = openDatabase({ url: database.url, poolMax: 1, timeouts, onConnectionError: () => undefined });
       const { rows } = await sql`
