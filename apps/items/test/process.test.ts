@@ -331,6 +331,32 @@ test('an address in HOST that the machine does not have ends the process with ex
   expect([code, errors]).toEqual([1, expect.stringMatching(/^[^\n]*203\.0\.113\.1[^\n]*\n$/)]);
 });
 
+test('DATABASE_MIGRATION_URL of the same database as DATABASE_URL: there is no pooler, and PostgreSQL ends what takes too long', async () => {
+  const service = startItems({ DATABASE_URL: database.url, DATABASE_MIGRATION_URL: database.url });
+  const url = await service.listening();
+  const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  await db.transaction().execute(async (transaction) => {
+    await sql`lock table item`.execute(transaction);
+    expect(await (await fetch(`${url}/v1/items/1`)).json()).toMatchObject({ error: { code: '57014' } });
+  });
+  await db.destroy();
+});
+
+test('HOST localhost: at each of its addresses there is the service, or nothing', async () => {
+  const service = startItems({ DATABASE_URL: database.url, HOST: 'localhost' });
+  const { port } = new URL(await service.listening());
+  const answers = ['127.0.0.1', '::1'].map((address) => {
+    const socket = connect(Number(port), address);
+    socket.write('nonsense\r\n\r\n');
+    return text(socket).catch((error: unknown) => (error as NodeJS.ErrnoException).code);
+  });
+  for (const answer of await Promise.all(answers)) {
+    expect(answer).toMatch(
+      /^(ECONNREFUSED|EADDRNOTAVAIL|HTTP\/1\.1 400 .*{"message":"The request is not valid HTTP"})$/s,
+    );
+  }
+});
+
 test('DATABASE_POOL_MAX: the service never has more connections', async () => {
   const service = startItems({ DATABASE_URL: database.url, DATABASE_POOL_MAX: '3' });
   const traffic = load(await service.listening(), ['/v1/items', '/v1/items/summary'], 32);

@@ -12,7 +12,7 @@ const SMALL_ANSWER_BYTES = 64 * 1_024;
 /** What bodies may hold in memory together. */
 const MAX_BYTES = 32 * 1_024 ** 2;
 
-/** A body may arrive in pieces of one byte, and Node keeps hundreds beside each piece: they are copied into blocks. */
+/** A body may arrive one byte at a time, and Node.js keeps hundreds of bytes beside each piece: pieces are copied into blocks. */
 const BLOCK_BYTES = 16 * 1_024;
 
 /**
@@ -38,12 +38,12 @@ export class BodyMemory {
   }
 
   /** Waits while it is full. Whoever has waited calls `release` in the end, which lets the next go on. */
-  async room() {
+  async waitForRoom() {
     if (this.isFull) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 }
 
-const isSmall = ({ headers }: IncomingMessage) =>
+const isSmallRequest = ({ headers }: IncomingMessage) =>
   !headers['transfer-encoding'] && Number(headers['content-length'] ?? 0) <= SMALL_REQUEST_BYTES;
 
 function countedBody(raw: IncomingMessage, { raw: response }: FastifyReply, memory: BodyMemory, limit: number) {
@@ -58,13 +58,13 @@ function countedBody(raw: IncomingMessage, { raw: response }: FastifyReply, memo
 }
 
 /**
- * A body as it arrives, whether it is read or not: up to `limit` bytes, and so many more that its reader sees that there are
- * more. Fails with an HttpError 503 when there is no memory for it.
+ * A body as it arrives, whether it is read yet or not. It keeps up to 32 KiB more than `limit`, so that its reader notices that
+ * it is too large, and drops the rest. Fails with an HttpError 503 when there is no memory for it.
  */
 class CountedBody extends Transform {
   bytes = 0;
   readonly #memory: BodyMemory;
-  readonly #most: number;
+  readonly #maxBytes: number;
   #block = Buffer.alloc(0);
   #used = 0;
 
@@ -72,14 +72,14 @@ class CountedBody extends Transform {
     const most = limit + 2 * BLOCK_BYTES;
     super({ readableHighWaterMark: most + 1 });
     this.#memory = memory;
-    this.#most = most;
+    this.#maxBytes = most;
   }
 
   override _transform(piece: Buffer, _encoding: string, done: TransformCallback) {
     for (let at = 0; at < piece.length;) {
       if (this.#used === this.#block.length) {
-        if (this.bytes >= this.#most) break;
-        this.#next();
+        if (this.bytes >= this.#maxBytes) break;
+        this.#startBlock();
       }
       const copied = piece.copy(this.#block, this.#used, at);
       this.#used += copied;
@@ -92,7 +92,7 @@ class CountedBody extends Transform {
     done(null, this.#block.subarray(0, this.#used));
   }
 
-  #next() {
+  #startBlock() {
     if (this.#used > 0) this.push(this.#block);
     this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
     this.#used = 0;
@@ -114,24 +114,25 @@ export function boundBodyMemory(app: FastifyInstance) {
   const bodies = new WeakMap<IncomingMessage, CountedBody>();
 
   // Before a request waits for anything: Node would keep what arrives meanwhile in the pieces in which it arrives.
-  app.addHook('onRequest', ({ raw, routeOptions }, reply, done) => {
-    if (!isSmall(raw)) {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { raw } = request;
+    if (!isSmallRequest(raw)) {
       const isRead = raw.method !== 'GET' && raw.method !== 'HEAD';
-      if (isRead) bodies.set(raw, countedBody(raw, reply, memory, routeOptions.bodyLimit));
+      if (isRead) bodies.set(raw, countedBody(raw, reply, memory, request.routeOptions.bodyLimit));
       else raw.resume();
     }
     done();
   });
   app.addHook('preParsing', ({ raw }, _reply, payload, done) => {
-    const body = isSmall(raw) ? undefined : bodies.get(raw);
+    const body = isSmallRequest(raw) ? undefined : bodies.get(raw);
     done(body?.errored, body ?? payload);
   });
 
   // A write has been committed: a 503 would deny it. Its answer is no larger than its request, which is counted.
   app.addHook('onSend', (request, reply, payload, done) => {
-    const isSmall = typeof payload !== 'string' || payload.length <= SMALL_ANSWER_BYTES;
+    const isSmallAnswer = typeof payload !== 'string' || payload.length <= SMALL_ANSWER_BYTES;
     // Who has left gets nothing, and has been waited for already.
-    if (request.method !== 'GET' || isSmall || reply.raw.destroyed) {
+    if (request.method !== 'GET' || isSmallAnswer || reply.raw.destroyed) {
       done(null, payload);
       return;
     }

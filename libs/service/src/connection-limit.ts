@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 
-/** Files that a process has open beside those that callers are waiting for, and its connections. */
+/** File descriptors kept for the process itself: its log, event loop, listening socket and the files that it reads. */
 const OWN_FILES = 50;
 
 const FEWEST_CONNECTIONS = 10;
@@ -9,8 +9,8 @@ const FEWEST_CONNECTIONS = 10;
 const DROPS_LOGGED_EVERY_MS = 1_000;
 
 /**
- * Takes no more connections than there are file descriptors for, so that some are left for the database and for what is sent
- * from disk.
+ * Limits connections to half of the file descriptors that the database's and the process's own leave, since the answer to
+ * each may open a file too. Does nothing where the limit is not known, as on macOS.
  * @param poolMax connections to the database
  */
 export function limitConnections(app: FastifyInstance, poolMax: number) {

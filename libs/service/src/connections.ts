@@ -3,8 +3,10 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { securityHeaders } from './security-headers.ts';
 
-/** Requests that may wait for their turn: those of one connection, and all together, each of which holds some 10 kB. */
+/** Pipelined requests of one connection that may wait for their turn; with one more, it is cut. */
 const MAX_WAITING = 50;
+
+/** The same for all connections together; each waiting request takes about 10 kB. */
 const MAX_WAITING_TOGETHER = 1_000;
 
 interface Connection {
@@ -12,7 +14,11 @@ interface Connection {
   last: ServerResponse | undefined;
   previous: ServerResponse | undefined;
   waiting: number;
+  /** The last request has its answer, while its body is still arriving. */
+  isAnsweredEarly: boolean;
 }
+
+const NEW: Connection = { last: undefined, previous: undefined, waiting: 0, isAnsweredEarly: false };
 
 const connections = new WeakMap<Socket, Connection>();
 
@@ -26,8 +32,9 @@ export function orderPipelined(app: FastifyInstance) {
   let waiting = 0;
   app.addHook('onRequest', ({ raw: { socket } }, { raw: response }, done) => {
     let connection = connections.get(socket);
-    if (!connection) connections.set(socket, (connection = { last: undefined, previous: undefined, waiting: 0 }));
+    if (!connection) connections.set(socket, (connection = { ...NEW }));
     const { last } = connection;
+    connection.isAnsweredEarly = false;
     connection.previous = last;
     connection.last = response;
     if (last?.writableFinished !== false) {
@@ -43,10 +50,14 @@ export function orderPipelined(app: FastifyInstance) {
       if (socket.writable) done();
     });
   });
-  // What an open connection refers to lives until its next request: too long for V8 to free it in passing.
-  app.addHook('onResponse', ({ raw: { socket } }, { raw: response }, done) => {
-    const connection = connections.get(socket);
-    if (connection?.last === response) connection.last = undefined;
+  // An idle connection would otherwise keep its last answer until the next request: long enough for V8 to move it to the
+  // old generation, which costs 4 to 7 % of the requests with 64 connections.
+  app.addHook('onResponse', ({ raw: request }, { raw: response }, done) => {
+    const connection = connections.get(request.socket);
+    if (connection?.last === response) {
+      connection.last = undefined;
+      connection.isAnsweredEarly = !request.complete;
+    }
     if (connection?.previous === response) connection.previous = undefined;
     done();
   });
@@ -70,13 +81,13 @@ export function answerUnreadable(this: FastifyInstance, error: Error & { code?: 
   refused.add(socket);
   const [status, message] = byErrorCode[error.code ?? ''] ?? [400, 'The request is not valid HTTP'];
   this.log.info({ status, code: error.code, ip: socket.remoteAddress }, 'request');
-  const { last, previous } = connections.get(socket) ?? {};
+  const { last, previous, isAnsweredEarly } = connections.get(socket) ?? NEW;
   // Otherwise it is the body of the last one that can't be read.
   const isBetweenRequests = last?.req.complete;
   const before = isBetweenRequests ? last : previous;
   const refuse = () => {
     const isAnswering = !isBetweenRequests && last?.headersSent && !last.writableFinished;
-    if (socket.writable && !isAnswering) socket.end(asText(status, message));
+    if (socket.writable && !isAnswering && !isAnsweredEarly) socket.end(asText(status, message));
     socket.destroySoon();
   };
   if (before?.writableFinished === false) before.once('close', refuse);

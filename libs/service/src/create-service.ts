@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { handleErrors, HttpError, type ErrorWords } from '@rest-services/errors';
-import Fastify from 'fastify';
+import Fastify, { type FastifyRequest } from 'fastify';
 import { boundBodyMemory } from './body-memory.ts';
 import { limitConnections } from './connection-limit.ts';
 import { answerUnreadable, orderPipelined } from './connections.ts';
@@ -100,9 +100,7 @@ export async function createService({ settings, title, description, ...words }: 
       strictPreflight: false,
     });
   }
-  app.addHook('onRequest', ({ raw, routeOptions }, _reply, done) =>
-    done(hostError(raw) ?? urlError(raw, routeOptions.url)),
-  );
+  app.addHook('onRequest', (request, _reply, done) => done(hostError(request.raw) ?? urlError(request)));
   orderPipelined(app);
   limitConnections(app, settings.DATABASE_POOL_MAX);
   await refuseOverload(app);
@@ -113,8 +111,10 @@ export async function createService({ settings, title, description, ...words }: 
 const unreadableUrls = new WeakMap<IncomingMessage, Error>();
 
 /** A route for every path takes those as well that can't be read. */
-const urlError = (raw: IncomingMessage, route: string | undefined) =>
-  route === '/*' ? undefined : unreadableUrls.get(raw);
+function urlError(request: FastifyRequest) {
+  const error = unreadableUrls.get(request.raw);
+  return error && request.routeOptions.url !== '/*' ? error : undefined;
+}
 
 /** What Node.js would refuse without a body, and without a line in the log. */
 function hostError({ rawHeaders, httpVersion }: IncomingMessage) {

@@ -1,6 +1,6 @@
-export { createService, type Service, type ServiceOptions } from './create-service.ts';
-export { runService, type ServiceDefinition } from './run-service.ts';
+export { createService } from './create-service.ts';
+export { runService } from './run-service.ts';
 export { Id, Message, Timestamp } from './schemas.ts';
 export { sendRows } from './send-rows.ts';
-export { loadSettings, type Settings } from './settings.ts';
+export { type Settings } from './settings.ts';
 export { absentIfBlank, absentIfEmpty, acceptsText, emptyMessage, IdAsText, rowId } from './validation.ts';

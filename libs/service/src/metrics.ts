@@ -1,4 +1,4 @@
-import { coalesced, poolUse, type PoolUse } from '@rest-services/database';
+import { coalesced, poolUse } from '@rest-services/database';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -43,7 +43,7 @@ export function addMetrics<Tables>(app: FastifyInstance, db: Kysely<Tables>) {
     labelNames: ['state'] as const,
     registers: [registry],
     collect() {
-      const use: PoolUse = poolUse(db);
+      const use = poolUse(db);
       this.set({ state: 'in_use' }, use.inUse);
       this.set({ state: 'idle' }, use.idle);
       this.set({ state: 'waiting' }, use.waiting);

@@ -2,7 +2,7 @@ import underPressure from '@fastify/under-pressure';
 import { overloaded } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
 
-/** Above it, as a mean of one second, more requests arrive than the processor can do. */
+/** Mean delay of the event loop over a second above which the processor is taken to be overloaded. */
 const MAX_EVENT_LOOP_DELAY_MS = 500;
 
 /** Only overload that lasts this long is answered with refusals; a single pause, of the whole machine maybe, is none. */

@@ -1,8 +1,9 @@
+import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { migrate, openDatabase, pendingMigrations, type Migrations } from '@rest-services/database';
+import { migrate, openDatabase, parseConnectionUrl, pendingMigrations, type Migrations } from '@rest-services/database';
 import closeWithGrace from 'close-with-grace';
 import type { Kysely } from 'kysely';
 import type { Service } from './create-service.ts';
@@ -107,7 +108,9 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
   }
 
   try {
-    await app.listen({ port: settings.PORT, host: settings.HOST, backlog: BACKLOG });
+    // Fastify would listen at both addresses of localhost, at the second one with a server that nothing here knows of.
+    const host = settings.HOST === 'localhost' ? (await lookup('localhost')).address : settings.HOST;
+    await app.listen({ port: settings.PORT, host, backlog: BACKLOG });
     // Not sooner: Node.js keeps its own modules compiled, which counts for nothing once a flag has been changed.
     MEMORY_FLAGS.forEach(setFlagsFromString);
   } catch (error) {
@@ -137,7 +140,8 @@ export async function assembleService<Tables>(
 ) {
   const connection = {
     url: settings.DATABASE_URL,
-    direct: settings.DATABASE_MIGRATION_URL === undefined,
+    // Another database for migrations says that this one is reached through a pooler; another role for them does not.
+    direct: databaseOf(settings.DATABASE_MIGRATION_URL ?? settings.DATABASE_URL) === databaseOf(settings.DATABASE_URL),
     onConnectionError,
   };
   const db = openDatabase<Tables>({ ...connection, poolMax: settings.DATABASE_POOL_MAX });
@@ -153,6 +157,11 @@ export async function assembleService<Tables>(
   function onConnectionError(error: Error) {
     app.log.warn({ err: error }, 'database connection lost');
   }
+}
+
+function databaseOf(url: string) {
+  const { host, port = 5_432, database } = parseConnectionUrl(url);
+  return `${host}:${port}/${database}`;
 }
 
 /** @throws the last error when the database has not come up within a minute, or refuses what is asked of it */

@@ -14,6 +14,7 @@ const PIECE_BYTES = 64 * 1_024;
  * Answers a JSON array. A single chunk of rows is an ordinary answer; more are streamed as fast as the reader takes them,
  * so that memory holds a chunk of an answer of any length. A failure after the first chunk cuts the connection, since the
  * status has been sent by then.
+ * @throws HttpError 503 when there is more than one chunk, and no memory for it
  */
 export function sendRows<Row>(reply: FastifyReply, list: LongList<Row>) {
   const serialise = reply.getSerializationFunction('200') ?? JSON.stringify;
@@ -36,7 +37,7 @@ export function sendRows<Row>(reply: FastifyReply, list: LongList<Row>) {
       next: next && (async () => encoded(',', await next())),
     };
   };
-  return reply.send(Readable.from(inPieces(encoded('[', list), bodyMemory)));
+  return reply.send(Readable.from(inPieces(encoded('[', list), bodyMemory, () => reply.raw.destroyed)));
 }
 
 /** A chunk of a list as text. It does not keep the rows, which may be as large. */
@@ -45,17 +46,25 @@ interface Chunk {
   next: (() => Promise<Chunk>) | undefined;
 }
 
-async function* inPieces(chunk: Chunk | undefined, memory: BodyMemory) {
+const NOTHING: Chunk = { bytes: Buffer.alloc(0), next: undefined };
+
+async function* inPieces(chunk: Chunk, memory: BodyMemory, hasLeft: () => boolean) {
   try {
-    for (; chunk; chunk = await chunk.next?.()) {
-      const { bytes } = chunk;
-      memory.hold(bytes.length);
+    for (;;) {
+      const { length } = chunk.bytes;
+      memory.hold(length);
       try {
-        for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
+        for (let at = 0; at < length; at += PIECE_BYTES) yield chunk.bytes.subarray(at, at + PIECE_BYTES);
       } finally {
-        memory.release(bytes.length);
+        memory.release(length);
       }
-      await memory.room();
+      const { next } = chunk;
+      if (!next) break;
+      // It is not counted any more, and must not be kept.
+      chunk = NOTHING;
+      await memory.waitForRoom();
+      if (hasLeft()) return;
+      chunk = await next();
     }
     yield ']';
   } finally {
