@@ -109,7 +109,8 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
 
   try {
     // Fastify would listen at both addresses of localhost, at the second one with a server that nothing here knows of.
-    const host = settings.HOST === 'localhost' ? (await lookup('localhost')).address : settings.HOST;
+    const isLocalhost = settings.HOST === 'localhost';
+    const host = isLocalhost ? (await lookup('localhost', { order: 'ipv4first' })).address : settings.HOST;
     await app.listen({ port: settings.PORT, host, backlog: BACKLOG });
     // Not sooner: Node.js keeps its own modules compiled, which counts for nothing once a flag has been changed.
     MEMORY_FLAGS.forEach(setFlagsFromString);

@@ -68,6 +68,7 @@ async function* inPieces(chunk: Chunk, memory: BodyMemory, hasLeft: () => boolea
     }
     yield ']';
   } finally {
+    // The next list that waits for room goes on, if there is some.
     memory.release(0);
   }
 }
