@@ -9,8 +9,8 @@ const MOST_SHOWN = 3;
 
 interface Notice {
   kind: 'saved' | 'problem';
-  /** The todo that it is about; a later notice about the same one takes its place. */
-  about?: number;
+  /** The todo that it is about: a later notice about the same one takes its place. */
+  todoId?: number;
   /** Quoted before the text. It may be written in any direction. */
   subject?: string;
   text: string;
@@ -31,7 +31,7 @@ let lastKey = 0;
 export function notify(notice: Notice) {
   const others = store
     .get()
-    .notices.filter(({ kind, about, isOnlyCopy }) => isOnlyCopy || (kind === 'problem' && about !== notice.about));
+    .notices.filter(({ kind, todoId, isOnlyCopy }) => isOnlyCopy || (kind === 'problem' && todoId !== notice.todoId));
   lastKey += 1;
   const notices = [...others, { ...notice, key: lastKey }];
   const tooMany = notices.filter(({ isOnlyCopy }) => !isOnlyCopy).slice(0, -MOST_SHOWN);
@@ -39,7 +39,7 @@ export function notify(notice: Notice) {
 }
 
 /** Closes the notice about a todo: it is no longer true. */
-export const closeNotice = (about: number) => closeWhere((notice) => notice.about === about);
+export const closeNotice = (todoId: number) => closeWhere((notice) => notice.todoId === todoId);
 
 function closeWhere(isClosed: (notice: Notice & { key: number }) => boolean) {
   store.update({ notices: store.get().notices.filter((notice) => !isClosed(notice)) });

@@ -11,7 +11,7 @@ const store = createStore({
   /** Toggles on their way to the service; shown as if they had arrived. */
   wanted: new Map<number, Completed>(),
   /** How often the whole list has been loaded. */
-  lists: 0,
+  timesLoaded: 0,
 });
 
 /** What has been written, in its order: an answer that was asked for earlier may not show it. */
@@ -21,10 +21,10 @@ const written: Todo[] = [];
 const writing = new Map<number, Promise<unknown>>();
 
 export function useTodos() {
-  const { confirmed, wanted, lists } = store.use();
+  const { confirmed, wanted, timesLoaded } = store.use();
   const shown = (todo: Todo): Todo => ({ ...todo, isCompleted: wanted.get(todo.id) ?? todo.isCompleted });
   return {
-    lists,
+    timesLoaded,
     /** As they are shown: with the toggles that are still on their way. */
     todos: () => [...confirmed.values()].map(shown),
     todo(id: number) {
@@ -38,7 +38,7 @@ export function useTodos() {
 export async function loadTodos(): Promise<void> {
   const earlier = written.length;
   const todos = [...(await api.listTodos()), ...written.slice(earlier)];
-  store.update({ confirmed: new Map(todos.map((todo) => [todo.id, todo])), lists: store.get().lists + 1 });
+  store.update({ confirmed: new Map(todos.map((todo) => [todo.id, todo])), timesLoaded: store.get().timesLoaded + 1 });
 }
 
 /** @throws Problem */
@@ -97,7 +97,7 @@ function reportMissed(id: number, problem: Error) {
   const tell = () =>
     notify({
       kind: 'problem',
-      about: id,
+      todoId: id,
       subject: shortened(shown()?.description ?? `Todo ${id}`),
       text: `is still ${missed ? 'open' : 'done'}. ${problem.message}`,
       retry: () => void setCompleted(id, missed),

@@ -4,13 +4,15 @@ import { loadTodos, useTodos } from '../todos.ts';
 import { useLoad } from '../use-load.ts';
 
 export function Home() {
-  const { lists, todos } = useTodos();
+  const { timesLoaded, todos } = useTodos();
   const load = useLoad(loadTodos);
   return (
     <Page class="home" heading="What’s left to do?">
       <p class="lead">Write it down, find it again, tick it off. Everybody who opens this page shares one list.</p>
-      {load.problem && <Failure what={`Your todos could not be counted${lists > 0 ? ' anew' : ''}.`} load={load} />}
-      {lists > 0 ? <Counts todos={todos()} /> : load.isLoading && !load.problem && <Loading />}
+      {load.problem && (
+        <Failure what={`Your todos could not be counted${timesLoaded > 0 ? ' anew' : ''}.`} load={load} />
+      )}
+      {timesLoaded > 0 ? <Counts todos={todos()} /> : load.isLoading && !load.problem && <Loading />}
       <p class="actions">
         <a class="button" href="/todos/new">
           <PlusIcon /> New todo

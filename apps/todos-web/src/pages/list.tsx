@@ -18,17 +18,17 @@ const address = (show: string, text: string) => {
 
 export function List() {
   const { query } = useRoute();
-  const { lists, todos } = useTodos();
+  const { timesLoaded, todos } = useTodos();
   const load = useLoad(loadTodos);
   const show = query.show && Object.hasOwn(filters, query.show) ? (query.show as Filter) : 'all';
   const text = query.q ?? '';
   return (
     <Page title={`${filters[show]} todos`} heading={`${filters[show]} todos`}>
       {load.problem && (
-        <Failure what={`Your todos could not be ${lists > 0 ? 'brought up to date' : 'loaded'}.`} load={load} />
+        <Failure what={`Your todos could not be ${timesLoaded > 0 ? 'brought up to date' : 'loaded'}.`} load={load} />
       )}
-      {lists > 0 ? (
-        <Todos todos={todos()} lists={lists} show={show} text={text} />
+      {timesLoaded > 0 ? (
+        <Todos todos={todos()} timesLoaded={timesLoaded} show={show} text={text} />
       ) : (
         load.isLoading && !load.problem && <Loading rows={6} />
       )}
@@ -38,18 +38,18 @@ export function List() {
 
 interface TodosProps {
   todos: Todo[];
-  lists: number;
+  timesLoaded: number;
   show: Filter;
   text: string;
 }
 
-function Todos({ todos, lists, show, text }: TodosProps) {
+function Todos({ todos, timesLoaded, show, text }: TodosProps) {
   const { route } = useLocation();
   // A row that is toggled stays where it was, until the list is opened, filtered or searched anew.
   const places = useRef({ show, text, byId: new Map<number, Todo['isCompleted']>() });
   if (places.current.show !== show || places.current.text !== text) places.current = { show, text, byId: new Map() };
   const { byId: placed } = places.current;
-  const order = useMemo(() => arranged(todos, show, text, placed), [lists, todos.length, show, text]);
+  const order = useMemo(() => arranged(todos, show, text, placed), [timesLoaded, todos.length, show, text]);
   const byId = new Map(todos.map((todo) => [todo.id, todo]));
   const done = todos.filter(({ isCompleted }) => isCompleted).length;
   const counts = { all: todos.length, open: todos.length - done, done };
