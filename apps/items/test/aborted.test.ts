@@ -150,7 +150,8 @@ test('A list whose reader leaves in the middle, and one that the database breaks
   const left = await openList();
   await once(left, 'readable');
   left.destroy();
-  expect(await service.logged(/^request$/)).toMatchObject({ method: 'GET', aborted: true });
+  const lineOfLeft = await service.logged(/^request$/);
+  expect(lineOfLeft).toMatchObject({ method: 'GET', aborted: true });
 
   const broken = await openList();
   await once(broken, 'readable');
@@ -160,4 +161,7 @@ test('A list whose reader leaves in the middle, and one that the database breaks
   await (await fetch(`${url}/livez`)).text();
   expect(await countOf('method="GET",route="/v1/items",status="aborted"')).toBe(2);
   expect(service.log.filter(({ msg }) => msg === 'request')).toHaveLength(2);
+  expect(service.log.filter(({ reqId }) => reqId === lineOfLeft.reqId)).toEqual([lineOfLeft]);
+  const cause: unknown = expect.objectContaining({ code: '42P01' });
+  expect(service.log.filter(({ err }) => err)).toEqual([expect.objectContaining({ level: 40, err: cause })]);
 });

@@ -53,6 +53,11 @@ export class RequestLog extends LogController {
   requestAborted(request: FastifyRequest, reply: FastifyReply) {
     reply.log.info({ ...described(request, reply), aborted: true }, 'request');
   }
+
+  override streamError(error: Error & { code?: string }, request: FastifyRequest, reply: FastifyReply) {
+    // That a reader has left is said by the line of the request.
+    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') super.streamError(error, request, reply);
+  }
 }
 
 const described = ({ method, url, ip }: FastifyRequest, { elapsedTime }: FastifyReply): Line => ({
