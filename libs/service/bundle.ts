@@ -19,7 +19,7 @@ const { metafile } = await build({
   format: 'cjs',
   define: { 'import.meta.dirname': '__dirname', 'import.meta.url': 'bundleUrl' },
   banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
-  target: 'node22',
+  target: 'node20',
   // Half the size. Names stay as they are, so that a stack trace can be read, and lines short enough to be shown in one.
   minifyWhitespace: true,
   minifySyntax: true,

@@ -57,10 +57,15 @@ test('A URL-encoded body is answered 415', async () => {
 });
 
 describe('Paths and queries', () => {
-  test.each(['/%zz', '/v1/items/%', '/v1/items/%ff', '/v1/items/%c0%af'])(
-    'that are not valid text (%s) are answered 4xx',
-    (path) => refused('GET', path),
-  );
+  test.each([
+    ['/%zz', 404, 'Not found'],
+    ['/v1/items/%', 400, 'Invalid id'],
+    ['/v1/items/%ff', 400, 'Invalid id'],
+    ['/v1/items/%31%c0%af', 400, 'Invalid id'],
+  ])('that cannot be decoded (%s) are answered as others are', async (path, status, message) => {
+    for (const method of ['GET', 'DELETE'])
+      expect(await refused(method, path)).toMatchObject({ status, body: { message } });
+  });
 
   test("with SQL in them are answered 4xx or take a parameter's default", async () => {
     await refused('GET', `/v1/items/${encodeURIComponent("1'; drop table item; --")}`);

@@ -115,12 +115,12 @@ describe('GET /api/todos/:id', () => {
 
   test('reads the segment as parseInt(segment, 10) does', async () => {
     const id = await create();
-    for (const segment of [`${id}abc`, `${id}.9`, `%20${id}`, `+${id}`, `0${id}`, `${id}e3`, `${id}%00`]) {
+    for (const segment of [`${id}abc`, `${id}.9`, `%20${id}`, `+${id}`, `0${id}`, `${id}e3`, `${id}%00`, `${id}%`]) {
       expect((await send('GET', `/api/todos/${segment}`)).body).toMatchObject({ id });
     }
   });
 
-  test.each(['abc', '-', '%20', 'NaN', '%F0%9F%98%80', '%00', 'x1'])(
+  test.each(['abc', '-', '%20', 'NaN', '%F0%9F%98%80', '%00', 'x1', '%ff', '%'])(
     'answers 400 Invalid id to %s',
     async (segment) => {
       expect(await send('GET', `/api/todos/${segment}`)).toEqual(answer(400, { message: 'Invalid id' }));

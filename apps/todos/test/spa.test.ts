@@ -112,6 +112,11 @@ describe('In production mode', () => {
     expect([status, JSON.parse(text)]).toEqual([404, { message: 'Not found' }]);
   });
 
+  test('an id that cannot be decoded is not shadowed by the page', async () => {
+    const { status, text } = await get('/api/todos/%ff', { accept: 'text/html' });
+    expect([status, JSON.parse(text)]).toEqual([400, { message: 'Invalid id' }]);
+  });
+
   test('the API and the service’s own paths are not shadowed by the page', async () => {
     for (const path of ['/api/todos', '/livez', '/readyz', '/openapi.json']) {
       const { status, headers } = await get(path, { accept: 'text/html' });

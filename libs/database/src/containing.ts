@@ -57,8 +57,9 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
   );
   const shared = batching<string, readonly Row[]>(async (patterns) => {
     try {
-      const found = Map.groupBy(await readMany(patterns), ({ search }) => search);
-      return patterns.map((_, index) => found.get(index + 1) ?? []);
+      const found = patterns.map((): Row[] => []);
+      for (const row of await readMany(patterns)) found[row.search - 1]!.push(row);
+      return found;
     } catch (error) {
       // PostgreSQL does not say which of them took too long.
       if (patterns.length === 1 || (error as { code?: string }).code !== STATEMENT_TIMED_OUT) throw error;

@@ -1,12 +1,13 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { overloaded } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
 import { securityHeaders } from './security-headers.ts';
 
-/** Pipelined requests of one connection that may wait for their turn; with one more, it is cut. */
+/** Pipelined requests of one connection that may wait for their turn; one more is refused then, and the connection closed. */
 const MAX_WAITING = 50;
 
-/** The same for all connections together; each waiting request takes about 10 kB. */
+/** The same for all connections together; with one more, its connection is cut. Each waiting request takes about 10 kB. */
 const MAX_WAITING_TOGETHER = 1_000;
 
 interface Connection {
@@ -25,12 +26,13 @@ const connections = new WeakMap<Socket, Connection>();
 /**
  * Requests that are sent on one connection without waiting for answers are carried out one after the other (RFC 9112, 9.3.2
  * and 9.6): a write takes effect before what follows it is read, nothing does after an answer that closes the connection,
- * and answers that nobody reads do not pile up. When too many wait, the connection is cut: Node.js would read them as fast as
- * they come, into the memory.
+ * and answers that nobody reads do not pile up. Node.js would read requests as fast as they come, into the memory: too many are
+ * not waited for.
  */
 export function orderPipelined(app: FastifyInstance) {
   let waiting = 0;
-  app.addHook('onRequest', ({ raw: { socket } }, { raw: response }, done) => {
+  app.addHook('onRequest', ({ raw: { socket } }, reply, done) => {
+    const response = reply.raw;
     let connection = connections.get(socket);
     if (!connection) connections.set(socket, (connection = { ...NEW }));
     const { last } = connection;
@@ -43,11 +45,14 @@ export function orderPipelined(app: FastifyInstance) {
     }
     connection.waiting += 1;
     waiting += 1;
-    if (connection.waiting > MAX_WAITING || waiting > MAX_WAITING_TOGETHER) socket.destroy();
+    if (waiting > MAX_WAITING_TOGETHER) socket.destroy();
+    const isOneTooMany = connection.waiting > MAX_WAITING;
     last.once('close', () => {
       connection.waiting -= 1;
       waiting -= 1;
-      if (socket.writable) done();
+      if (!socket.writable) return;
+      if (isOneTooMany) reply.header('connection', 'close');
+      done(isOneTooMany ? overloaded() : undefined);
     });
   });
   // An idle connection would otherwise keep its last answer until the next request: long enough for V8 to move it to the

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { handleErrors, HttpError, type ErrorWords } from '@rest-services/errors';
-import Fastify, { type FastifyRequest } from 'fastify';
+import Fastify from 'fastify';
 import { boundBodyMemory } from './body-memory.ts';
 import { limitConnections } from './connection-limit.ts';
 import { answerUnreadable, orderPipelined } from './connections.ts';
@@ -66,11 +66,10 @@ export async function createService({ settings, title, description, ...words }: 
     // What reaches a closing service on an open connection is still answered.
     return503OnClosing: false,
     clientErrorHandler: answerUnreadable,
-    // For a URL that can't be read there are neither hooks nor an error handler: it is sent through those of another one.
-    frameworkErrors: (error, { raw }, reply) => {
-      const { url } = raw;
-      unreadableUrls.set(raw, error);
-      raw.url = '/unreadable';
+    // A path that can't be decoded is one in which percent signs stand for themselves: the route says what it makes of it.
+    frameworkErrors: (_error, { raw }, reply) => {
+      const { url = '' } = raw;
+      raw.url = url.replace(/^[^?]*/, (path) => path.replaceAll('%', '%25'));
       app.routing(raw, reply.raw);
       raw.url = url;
     },
@@ -100,20 +99,12 @@ export async function createService({ settings, title, description, ...words }: 
       strictPreflight: false,
     });
   }
-  app.addHook('onRequest', (request, _reply, done) => done(hostError(request.raw) ?? urlError(request)));
+  app.addHook('onRequest', ({ raw }, _reply, done) => done(hostError(raw)));
   orderPipelined(app);
   limitConnections(app, settings.DATABASE_POOL_MAX);
   await refuseOverload(app);
   await addDocument(app, { title, description }, words);
   return app;
-}
-
-const unreadableUrls = new WeakMap<IncomingMessage, Error>();
-
-/** A route for every path takes those as well that can't be read. */
-function urlError(request: FastifyRequest) {
-  const error = unreadableUrls.get(request.raw);
-  return error && request.routeOptions.url !== '/*' ? error : undefined;
 }
 
 /** What Node.js would refuse without a body, and without a line in the log. */
