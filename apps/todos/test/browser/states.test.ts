@@ -327,6 +327,21 @@ describe('A save that fails', () => {
   });
 });
 
+/** The next change is carried out by the service, which is told by `arrived`; its answer is on its way until `lose` is called. */
+async function losingAnswer() {
+  let lose!: () => void;
+  const lost = new Promise<void>((resolve) => (lose = resolve));
+  let arrive!: () => void;
+  const arrived = new Promise<void>((resolve) => (arrive = resolve));
+  await page().route('**/api/todos', async (route) => {
+    await route.fetch();
+    arrive();
+    await lost;
+    await route.abort();
+  });
+  return { arrived, lose };
+}
+
 describe('A toggle', () => {
   test('shows at once, before the service has answered', async () => {
     await store('Buy milk');
@@ -384,15 +399,12 @@ describe('A toggle', () => {
     await store('Buy milk');
     await page().goto('/todos');
     await page().getByRole('checkbox').waitFor();
-    // Until then it is shown as it was wanted, whatever became of that.
-    const readAgain = new Promise((resolve) => {
-      void page().route('**/api/todos', async (route) => {
-        await route.fetch();
-        resolve(page().waitForResponse('**/api/todos/1'));
-        await route.abort();
-      });
-    });
+    const { arrived, lose } = await losingAnswer();
     await page().getByRole('checkbox').click();
+    await arrived;
+    // Until it is read again it is shown as it was wanted, whatever became of that.
+    const readAgain = page().waitForResponse('**/api/todos/1');
+    lose();
     await readAgain;
     expect(await stored()).toEqual(['✓ Buy milk']);
     await page().getByRole('link', { name: 'Done 1' }).waitFor();
@@ -404,16 +416,7 @@ describe('A toggle', () => {
     await store('Buy milk');
     await page().goto('/todos');
     await page().getByRole('checkbox').waitFor();
-    let lose!: () => void;
-    const lost = new Promise<void>((resolve) => (lose = resolve));
-    const arrived = new Promise<void>((resolve) => {
-      void page().route('**/api/todos', async (route) => {
-        await route.fetch();
-        resolve();
-        await lost;
-        await route.abort();
-      });
-    });
+    const { arrived, lose } = await losingAnswer();
     await page().getByRole('checkbox').click();
     await arrived;
     await page().getByRole('checkbox').click();
