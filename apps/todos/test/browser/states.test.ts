@@ -327,19 +327,24 @@ describe('A save that fails', () => {
   });
 });
 
-/** The next change is carried out by the service, which is told by `arrived`; its answer is on its way until `lose` is called. */
-async function losingAnswer() {
+/** Toggles a todo in the list. The service does it; its answer is on its way, until the function that this returns loses it. */
+async function toggleWithoutAnswer() {
+  await store('Buy milk');
+  await page().goto('/todos');
+  await page().getByRole('checkbox').waitFor();
   let lose!: () => void;
   const lost = new Promise<void>((resolve) => (lose = resolve));
-  let arrive!: () => void;
-  const arrived = new Promise<void>((resolve) => (arrive = resolve));
-  await page().route('**/api/todos', async (route) => {
-    await route.fetch();
-    arrive();
-    await lost;
-    await route.abort();
+  const arrived = new Promise<void>((resolve) => {
+    void page().route('**/api/todos', async (route) => {
+      await route.fetch();
+      resolve();
+      await lost;
+      await route.abort();
+    });
   });
-  return { arrived, lose };
+  await page().getByRole('checkbox').click();
+  await arrived;
+  return lose;
 }
 
 describe('A toggle', () => {
@@ -396,12 +401,7 @@ describe('A toggle', () => {
   });
 
   test('whose answer was lost is shown as it arrived', async () => {
-    await store('Buy milk');
-    await page().goto('/todos');
-    await page().getByRole('checkbox').waitFor();
-    const { arrived, lose } = await losingAnswer();
-    await page().getByRole('checkbox').click();
-    await arrived;
+    const lose = await toggleWithoutAnswer();
     // Until it is read again it is shown as it was wanted, whatever became of that.
     const readAgain = page().waitForResponse('**/api/todos/1');
     lose();
@@ -413,12 +413,7 @@ describe('A toggle', () => {
   });
 
   test('whose answer was lost, and that was taken back meanwhile, is shown as it arrived', async () => {
-    await store('Buy milk');
-    await page().goto('/todos');
-    await page().getByRole('checkbox').waitFor();
-    const { arrived, lose } = await losingAnswer();
-    await page().getByRole('checkbox').click();
-    await arrived;
+    const lose = await toggleWithoutAnswer();
     await page().getByRole('checkbox').click();
     await settles(() => page().getByRole('checkbox').isChecked(), false);
     lose();
