@@ -193,6 +193,18 @@ describe('While a save is on its way', () => {
   });
 });
 
+/** Saving “Buy milk” fails when its form has been left and “Buy bread” has been typed into the next. */
+async function failAfterNextIsTyped() {
+  const release = await saveSlowly();
+  const mend = await breakDatabase();
+  await page().getByRole('link', { name: 'Todos', exact: true }).click();
+  await page().getByRole('link', { name: 'New todo' }).first().click();
+  await description().fill('Buy bread');
+  release();
+  await shows(page(), /“Buy milk” could not be saved. The server has a problem.$/);
+  await mend();
+}
+
 describe('While a save is on its way, a form that is left', () => {
   test('by a reload shows the text again, and says that it may have been saved', async () => {
     const release = await saveSlowly();
@@ -203,14 +215,7 @@ describe('While a save is on its way, a form that is left', () => {
   });
 
   test('does not take the place of what is typed next: what could not be saved can be tried again', async () => {
-    const release = await saveSlowly();
-    const mend = await breakDatabase();
-    await page().getByRole('link', { name: 'Todos', exact: true }).click();
-    await page().getByRole('link', { name: 'New todo' }).first().click();
-    await description().fill('Buy bread');
-    release();
-    await shows(page(), /“Buy milk” could not be saved. The server has a problem.$/);
-    await mend();
+    await failAfterNextIsTyped();
     await page().getByRole('button', { name: 'Try again' }).click();
     await shows(page(), 'Saved.');
     expect(await stored()).toEqual(['Buy milk']);
@@ -235,14 +240,7 @@ test('“Saved.” goes by itself, but not while it has the focus', async () => 
 
 describe('A text that could not be saved and is in no form', () => {
   test('stays where it can be tried again, whatever is saved next, and whether Escape is pressed', async () => {
-    const release = await saveSlowly();
-    const mend = await breakDatabase();
-    await page().getByRole('link', { name: 'Todos', exact: true }).click();
-    await page().getByRole('link', { name: 'New todo' }).first().click();
-    await description().fill('Buy bread');
-    release();
-    await shows(page(), '“Buy milk” could not be saved.');
-    await mend();
+    await failAfterNextIsTyped();
     await save().click();
     await shows(page(), /^Saved\.$/);
     await page().getByRole('heading', { name: 'All todos' }).press('Escape');
