@@ -18,6 +18,9 @@ export const MAX_WRITES = 64;
 /** For a shared statement and one of its own after it, with their waits for connections. A request may take 3 s. */
 const LIMIT_MS = 2_500;
 
+/** So long those that a statement was in a deadlock with have to go on, before it could be in their way again. */
+const DEADLOCK_PAUSE_MS = 50;
+
 /** Stands for a result that the shared statement could not give: its key gets a statement of its own. */
 export const RUN_ALONE = Symbol('to be run alone');
 
@@ -40,6 +43,7 @@ export function batching<Key, Result>(
       return results.map((result, index) => (result === RUN_ALONE ? runAlone(keys[index]!, deadline) : result));
     } catch (error) {
       if (!wasUndone(error) || (keys.length === 1 && !wasDeadlock(error))) throw error;
+      if (wasDeadlock(error)) await sleep(DEADLOCK_PAUSE_MS);
       return keys.map((key) => runAlone(key, deadline));
     }
   }
