@@ -167,12 +167,12 @@ function databaseOf(url: string) {
 
 /** @throws the last error when the database has not come up within a minute, or refuses what is asked of it */
 async function whenUp<Result>(ask: () => Promise<Result>, app: Service) {
-  const deadline = Date.now() + DATABASE_START_LIMIT_MS;
+  const deadline = performance.now() + DATABASE_START_LIMIT_MS;
   for (;;) {
     try {
       return await ask();
     } catch (error) {
-      if (Date.now() > deadline || REFUSED.test((error as { code: string }).code)) throw error;
+      if (performance.now() > deadline || REFUSED.test((error as { code: string }).code)) throw error;
       app.log.warn({ err: error }, 'database is not up yet');
       await sleep(DATABASE_RETRY_MS);
     }

@@ -75,10 +75,11 @@ export function loadSettings(environment: NodeJS.ProcessEnv, defaultPort: number
   return settings;
 }
 
-/** The schema knows only how a URL begins. */
+/** The schema knows only how a URL begins. The driver would join lines: a second URL, password and all, to the database's name. */
 function isUrl(text: string | undefined) {
   try {
-    return text === undefined || Boolean(decodeURIComponent(text) && parseConnectionUrl(text));
+    if (text === undefined) return true;
+    return !/[\r\n]\s*\S/.test(text) && Boolean(decodeURIComponent(text) && parseConnectionUrl(text));
   } catch {
     return false;
   }

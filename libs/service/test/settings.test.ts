@@ -78,6 +78,7 @@ describe('Settings', () => {
       'postgres://root:pa55word@db/x?port=abc',
       'postgres://root:pa55word@db/x?port=65536',
       'postgres://root:pa55word@db/x?sslrootcert=/nowhere',
+      'postgres://root:old@db/x\npostgres://root:pa55word@db/x',
     ]) {
       expect(() => load({ DATABASE_URL: url })).toThrow(/^(?!.*pa55word)DATABASE_URL must be/);
     }
@@ -88,6 +89,7 @@ describe('Settings', () => {
       'postgres://db',
       'postgresql://items@[::1]:5433/items?sslmode=disable',
       'postgres://a:b@/items?host=/run',
+      'postgres://a:b@db/items\n',
     ])
       expect(load({ DATABASE_URL: url }).DATABASE_URL).toBe(url);
   });
