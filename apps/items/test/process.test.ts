@@ -273,16 +273,12 @@ test.each(['DATABASE_URL', 'DATABASE_MIGRATION_URL'])(
 );
 
 test('Start: processes that start at once on an empty database migrate it under the lock, one after the other, and all serve', async () => {
-  const db = openDatabase({ url: database.url, poolMax: 2, timeouts: false, onConnectionError: () => undefined });
+  const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
   const inTheWay = await db.startTransaction().execute();
   await sql`create table item ()`.execute(inTheWay);
   const services = Array.from({ length: 4 }, () => startItems({ DATABASE_URL: database.url }));
-  // The first waits for the name of the table, the others for the lock.
-  for (let waiting = 0; waiting < services.length;) {
-    const { rows } = await sql`select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
-    waiting = rows.length;
-  }
+  // The first for the name of the table, the others for the lock.
+  await Promise.all(services.map(({ logged }) => logged(/^the migration waits for other sessions/)));
   await inTheWay.rollback().execute();
   await db.destroy();
   const urls = await Promise.all(services.map(({ listening }) => listening()));

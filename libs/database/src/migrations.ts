@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql, type Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import { openDatabase, type DatabaseOptions } from './open-database.ts';
@@ -7,27 +8,49 @@ export type Migrations = Record<string, Migration>;
 
 const UNDEFINED_TABLE = '42P01';
 
+/** While a migration is not over, it is asked this often whether it waits for another session. */
+const WATCH_INTERVAL_MS = 1_000;
+
+export interface MigrateOptions extends Pick<DatabaseOptions, 'onConnectionError'> {
+  /** A direct connection: the lock belongs to a session, which a transaction-mode pooler does not keep. */
+  url: string;
+  /**
+   * The sessions with these process ids hold what the migration waits for: the lock, as another process that migrates, or
+   * a table. Called again when others do.
+   */
+  onBlocked?: (pids: number[]) => void;
+}
+
 /**
- * Brings the schema up to date, one process at a time: others wait for a lock that PostgreSQL frees if its holder dies.
- * A database that is already ahead of `migrations`, because a newer release has run, is left as it is.
- * @param options a direct connection: the lock belongs to a session, which a transaction-mode pooler does not keep
+ * Brings the schema up to date, one process at a time: others wait for a lock that PostgreSQL frees if its holder dies,
+ * and some seconds after its holder has been frozen or cut off. A database that is already ahead of `migrations`, because
+ * a newer release has run, is left as it is.
  * @throws whatever a migration throws, after rolling all of them back
  */
 export async function migrate(
-  options: Omit<DatabaseOptions, 'poolMax' | 'timeouts'>,
+  { onBlocked = () => undefined, ...connection }: MigrateOptions,
   migrations: Migrations,
 ): Promise<void> {
   // One connection holds the lock while another reads which migrations there are.
-  const db = openDatabase<MigrationTable>({ ...options, poolMax: 2, timeouts: false });
+  const db = openDatabase<MigrationTable>({ ...connection, poolMax: 2, timeouts: false });
+  const watching = openDatabase({ ...connection, poolMax: 1 });
+  const isOver = new AbortController();
   try {
     const getMigrations = async () => {
       const applied = await appliedMigrations(db);
       return { ...Object.fromEntries(applied.map((name) => [name, alreadyApplied])), ...migrations };
     };
-    const { error } = await new Migrator({ db, provider: { getMigrations } }).migrateToLatest();
-    if (error) throw error as Error;
+    await db.connection().execute(async (migrating) => {
+      const pid = await sessionOf(migrating);
+      // Without its news, the migration still goes on.
+      void watchBlockers(watching, pid, onBlocked, isOver.signal).catch(() => undefined);
+      const { error } = await new Migrator({ db: migrating, provider: { getMigrations } }).migrateToLatest();
+      if (error) throw error as Error;
+    });
   } finally {
+    isOver.abort();
     await db.destroy();
+    await watching.destroy();
   }
 }
 
@@ -50,5 +73,25 @@ async function appliedMigrations<Tables>(db: Kysely<Tables>) {
   } catch (error) {
     if ((error as { code?: string }).code === UNDEFINED_TABLE) return [];
     throw error;
+  }
+}
+
+async function sessionOf<Tables>(db: Kysely<Tables>) {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
+  return rows[0]!.pid;
+}
+
+async function watchBlockers<Tables>(
+  db: Kysely<Tables>,
+  pid: number,
+  onBlocked: (pids: number[]) => void,
+  signal: AbortSignal,
+) {
+  for (let known = ''; ;) {
+    await sleep(WATCH_INTERVAL_MS, undefined, { signal });
+    const { rows } = await sql<{ pids: number[] }>`select pg_blocking_pids(${pid}) as pids`.execute(db);
+    const { pids } = rows[0]!;
+    if (pids.length > 0 && String(pids) !== known) onBlocked(pids);
+    known = String(pids);
   }
 }

@@ -14,6 +14,9 @@ const PATIENT_CONNECTION_TIMEOUT_MS = 10_000;
 /** PostgreSQL ends a statement after this time. */
 const STATEMENT_TIMEOUT_MS = 1_400;
 
+/** A server that has gone without a word is noticed so much later, and ten seconds, by who has no limit of time. */
+const KEEP_ALIVE_MS = 30_000;
+
 /** So many requests may wait for each connection of the pool; more would wait longer than they may. */
 const WAITING_PER_CONNECTION = 100;
 
@@ -32,7 +35,9 @@ const SESSION = String.raw`-c TimeZone=UTC -c DateStyle=ISO -c default_transacti
  */
 const ABANDONED = '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3';
 const FOR_REQUESTS = `${ABANDONED} -c idle_in_transaction_session_timeout=3s`;
-const FOR_MIGRATIONS = `${ABANDONED} -c idle_in_transaction_session_timeout=30s -c statement_timeout=0 -c lock_timeout=0`;
+
+/** A migration is idle for no longer than its process thinks: the lock is held outside its transaction, too, for a moment. */
+const FOR_MIGRATIONS = `${ABANDONED} -c idle_in_transaction_session_timeout=10s -c idle_session_timeout=10s -c statement_timeout=0 -c lock_timeout=0`;
 
 /**
  * Every statement of a request has an index. A plan that was made while the table was empty would not use it, and a
@@ -121,6 +126,7 @@ export function openDatabase<Tables>({
       : {}),
     max: poolMax,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types,
     connectionTimeoutMillis: timeouts ? CONNECTION_TIMEOUT_MS : PATIENT_CONNECTION_TIMEOUT_MS,
     ...(timeouts && direct ? { statement_timeout: STATEMENT_TIMEOUT_MS } : {}),

@@ -92,12 +92,14 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
   });
 
   const { app, lifecycle, onConnectionError } = await assembled;
+  const onBlocked = (pids: number[]) =>
+    app.log.warn({ pids }, 'the migration waits for other sessions of the database');
   if (command === 'migrate' || settings.MIGRATE_ON_START) {
     const connection = { url: settings.DATABASE_MIGRATION_URL ?? settings.DATABASE_URL, onConnectionError };
     const db = openDatabase({ ...connection, poolMax: 1 });
     try {
       const pending = await whenUp(() => pendingMigrations(db, migrations), app);
-      if (pending.length > 0) await migrate(connection, migrations);
+      if (pending.length > 0) await migrate({ ...connection, onBlocked }, migrations);
       await db.destroy();
     } catch (error) {
       app.log.fatal({ err: error }, 'cannot migrate the database');
