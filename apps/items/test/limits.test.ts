@@ -83,13 +83,16 @@ test.concurrent(
 );
 
 const head = 'POST /v1/items HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+const answeredEarly = `${head.replace('items', 'nowhere')}Content-Length: 100\r\n\r\n`;
 const aGet = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n';
 
 test.concurrent.each([
   {
     part: 'headers in 5 s',
-    earliest: 4_000,
+    earliest: 4_900,
     latest: 8_000,
+    // Nothing is known of a request without its headers.
+    line: { status: 408 },
     slow: [
       { start: '', then: '' },
       { start: head, then: '' },
@@ -100,22 +103,23 @@ test.concurrent.each([
   },
   {
     part: 'body in 10 s',
-    earliest: 9_000,
+    earliest: 9_900,
     latest: 13_000,
+    line: { status: 408, reqId: expect.any(String), method: 'POST', url: '/v1/items' },
     slow: [
       { start: `${head}Content-Length: 100\r\n\r\n`, then: '' },
       { start: `${head}Content-Length: 100\r\n\r\n{"title":"`, then: 'a'.repeat(100) },
       { start: `${head}Transfer-Encoding: chunked\r\n\r\n`, then: '1\r\na\r\n'.repeat(100) },
       { before: aGet, start: `${head}Content-Length: 100\r\n\r\n{"title":"`, then: 'a'.repeat(100) },
-      // Answered before the body has come.
-      { start: `${head.replace('items', 'nowhere')}Content-Length: 100\r\n\r\n`, then: 'a'.repeat(100) },
+      { start: answeredEarly, then: 'a'.repeat(100) },
     ],
   },
 ])(
-  'Slow or idle clients: a request that does not send its $part is cut, one that trickles a byte at a time as well, and others are served meanwhile',
-  async ({ slow, earliest, latest }) => {
+  'Slow or idle clients: a request that does not send its $part is cut, with one line in the log, one that trickles a byte at a time as well, and others are served meanwhile',
+  async ({ slow, earliest, latest, line }) => {
     const { url: DATABASE_URL } = await createDatabase();
-    const url = await startItems({ DATABASE_URL }).listening();
+    const service = startItems({ DATABASE_URL });
+    const url = await service.listening();
     const cut = Promise.all(slow.map((request) => timeUntilCut(url, request)));
     expect(await send(url, '/v1/items')).toMatchObject({ status: 200 });
     for (const { said, ms } of await cut) {
@@ -125,6 +129,12 @@ test.concurrent.each([
       expect(ms).toBeGreaterThan(earliest);
       expect(ms).toBeLessThan(latest);
     }
+    service.child.kill('SIGTERM');
+    await service.ended;
+    const lines = service.log.filter(
+      ({ msg, method, url }) => msg === 'request' && method !== 'GET' && url !== '/v1/nowhere',
+    );
+    expect(lines).toMatchObject(slow.filter(({ start }) => start !== answeredEarly).map(() => line));
   },
 );
 

@@ -50,6 +50,7 @@ function countedBody(raw: IncomingMessage, { raw: response }: FastifyReply, memo
   const body = new CountedBody(memory, limit);
   // What arrives later is not kept, and must be taken off the connection for the next request.
   body.on('error', () => raw.resume());
+  raw.on('error', (error) => body.destroy(error));
   response.once('close', () => {
     raw.unpipe(body).resume();
     memory.release(body.bytes);

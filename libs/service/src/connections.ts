@@ -1,6 +1,6 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { overloaded } from '@rest-services/errors';
+import { HttpError, overloaded } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
 import { securityHeaders } from './security-headers.ts';
 
@@ -78,26 +78,36 @@ const byErrorCode: Record<string, [status: number, message: string]> = {
 const refused = new WeakSet<Socket>();
 
 /**
- * Fastify's `clientErrorHandler`, for what Node.js can't read as a request. It is answered after the requests before it, which
- * the caller would take for refused otherwise, and not in the middle of an answer.
+ * Fastify's `clientErrorHandler`, for what Node.js can't read as a request. Of a request whose body is being read, the route
+ * answers with the reason. Anything else is answered after the requests before it, which the caller would take for refused
+ * otherwise, and not in the middle of an answer.
  */
 export function answerUnreadable(this: FastifyInstance, error: Error & { code?: string }, socket: Socket) {
   if (error.code === 'ECONNRESET' || socket.destroyed || refused.has(socket)) return;
   refused.add(socket);
   const [status, message] = byErrorCode[error.code ?? ''] ?? [400, 'The request is not valid HTTP'];
-  this.log.info({ status, code: error.code, ip: socket.remoteAddress }, 'request');
   const { last, previous, isAnsweredEarly } = connections.get(socket) ?? NEW;
-  // Otherwise it is the body of the last one that can't be read.
-  const isBetweenRequests = last?.req.complete;
-  const before = isBetweenRequests ? last : previous;
+  if (last && isReadingBody(last)) {
+    last.shouldKeepAlive = false;
+    last.req.emit('error', new HttpError(status, message));
+    return;
+  }
+  const isInBody = isAnsweredEarly || last?.req.complete === false;
+  // It has a line of its own otherwise.
+  if (!isInBody) this.log.info({ status, code: error.code, ip: socket.remoteAddress }, 'request');
+  const before = isInBody ? previous : last;
   const refuse = () => {
-    const isAnswering = !isBetweenRequests && last?.headersSent && !last.writableFinished;
+    const isAnswering = isInBody && last?.headersSent && !last.writableFinished;
     if (socket.writable && !isAnswering && !isAnsweredEarly) socket.end(asText(status, message));
     socket.destroySoon();
   };
   if (before?.writableFinished === false) before.once('close', refuse);
   else refuse();
 }
+
+/** Its body is waited for: nothing has been done yet, and nothing been said. */
+const isReadingBody = ({ req, headersSent }: ServerResponse) =>
+  !req.complete && !headersSent && req.listenerCount('error') > 0;
 
 /** A whole answer, for a connection that has nothing to make one with. */
 function asText(status: number, message: string) {

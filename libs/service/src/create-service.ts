@@ -57,7 +57,7 @@ export async function createService({ settings, title, description, ...words }: 
     connectionTimeout: IDLE_TIMEOUT_MS,
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: 1_000,
+      connectionsCheckingInterval: 250,
       // Replaced by `hostError`.
       requireHostHeader: false,
       // Without a body there is no stream to be read and ended, which would take some microseconds of each request.
