@@ -107,12 +107,15 @@ test('SIGTERM before the database is up ends the service with code 0', async () 
   expect(await service.ended).toEqual({ code: 0, errors: '' });
 });
 
-test('A password that the database refuses ends the process with exit code 1 and no retries', async () => {
-  const url = new URL(database.url);
-  url.password = 'wr0ng';
-  const { code } = await startItems({ DATABASE_URL: url.href }).ended;
-  expect(code).toBe(1);
-});
+test.each(['wr0ng', ''])(
+  'The password "%s" that the database refuses ends the process with exit code 1 and no retries',
+  async (password) => {
+    const url = Object.assign(new URL(database.url), { password });
+    const refused = startItems({ DATABASE_URL: url.href });
+    expect((await refused.ended).code).toBe(1);
+    expect(refused.log.map(({ msg }) => msg)).toEqual(['cannot migrate the database']);
+  },
+);
 
 test('A role that may not see which migrations there have been ends the process with exit code 1 and no retries; one that may needs no more rights to start', async () => {
   expect((await startItems({ DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);

@@ -16,6 +16,9 @@ const READ_ONLY = '25006';
 /** SQLSTATE of a prepared statement that is not executed: a migration has changed the type of a column that it reads. */
 const PLAN_OUTDATED = '0A000';
 
+/** SQLSTATE invalid_authorization_specification. */
+const LOGIN_REFUSED = '28000';
+
 /** SQLSTATEs of statements that are not executed because the session is not the one that they were prepared in. */
 const OTHER_SESSION = ['26000', '42P05'];
 
@@ -98,6 +101,12 @@ const run = (client: pg.PoolClient, { text, parameters, name, limitMs }: Stateme
 /** Gives errors that are not PostgreSQL's, which have none, the code of what happened: no answer in time, or a lost connection. */
 export function rethrowWithCode(error: unknown): never {
   const failure = error as Error & { code?: string };
-  failure.code ??= failure.message.includes('timeout') ? 'ETIMEDOUT' : 'ECONNRESET';
+  failure.code ??= codeOf(failure.message);
   throw failure;
+}
+
+function codeOf(message: string) {
+  // The login can't go on: mostly, the server asks for a password and there is none.
+  if (message.startsWith('SASL')) return LOGIN_REFUSED;
+  return message.includes('timeout') ? 'ETIMEDOUT' : 'ECONNRESET';
 }

@@ -105,9 +105,12 @@ function secretsFromFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     const file = environment[`${name}_FILE`];
     if (!file || environment[name]) return [];
     try {
-      return [[name, readFileSync(file, 'utf8').trim()]];
+      const secret = readFileSync(file, 'utf8').trim();
+      if (!secret) throw new Error('The file is empty');
+      return [[name, secret]];
     } catch (error) {
-      throw new Error(`${name}_FILE must name a readable file; it is ${JSON.stringify(file)}`, { cause: error });
+      const was = JSON.stringify(file);
+      throw new Error(`${name}_FILE must name a readable file that is not empty; it is ${was}`, { cause: error });
     }
   });
   return Object.fromEntries(read) as NodeJS.ProcessEnv;

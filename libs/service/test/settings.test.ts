@@ -104,7 +104,11 @@ describe('Settings', () => {
       DATABASE_MIGRATION_URL: 'postgres://from-file/items',
     });
     expect(load(environment).DATABASE_URL).toBe(DATABASE_URL);
+
+    const refused = /^DATABASE_URL_FILE must name a readable file that is not empty; it is ".*url"$/;
+    await writeFile(file, '\n');
+    expect(() => loadSettings(environment, 1)).toThrow(refused);
     await rm(folder, { recursive: true });
-    expect(() => loadSettings(environment, 1)).toThrow(/^DATABASE_URL_FILE must name a readable file; it is ".*url"$/);
+    expect(() => loadSettings(environment, 1)).toThrow(refused);
   });
 });
