@@ -34,10 +34,18 @@ export function useTodos() {
   };
 }
 
+/** Counts the lists that have been asked for; the latest of those that have come is shown. */
+let lastAsked = 0;
+let lastShown = 0;
+
 /** @throws Problem */
 export async function loadTodos(): Promise<void> {
+  lastAsked += 1;
+  const asked = lastAsked;
   const earlier = written.length;
   const todos = [...(await api.listTodos()), ...written.slice(earlier)];
+  if (asked < lastShown) return;
+  lastShown = asked;
   store.update({ confirmed: new Map(todos.map((todo) => [todo.id, todo])), timesLoaded: store.get().timesLoaded + 1 });
 }
 

@@ -38,3 +38,19 @@ export function useLoad(load: () => Promise<unknown>): Load {
 
   return { isLoading, problem, retry };
 }
+
+/**
+ * As `useLoad`, and again each time that the tab is shown again, since others write meanwhile. Not for a form: it would be
+ * drawn anew under the hands of who fills it in.
+ */
+export function useFreshLoad(load: () => Promise<unknown>): Load {
+  const result = useLoad(load);
+  useEffect(() => {
+    const look = () => {
+      if (!document.hidden) result.retry();
+    };
+    document.addEventListener('visibilitychange', look);
+    return () => document.removeEventListener('visibilitychange', look);
+  }, []);
+  return result;
+}

@@ -2,7 +2,7 @@ import { useRoute } from 'preact-iso/router';
 import { BackIcon, CheckIcon, PencilIcon } from '../icons.tsx';
 import { Failure, Loading, Page } from '../page.tsx';
 import { loadTodo, setCompleted, shortened, useTodos } from '../todos.ts';
-import { useLoad } from '../use-load.ts';
+import { useFreshLoad } from '../use-load.ts';
 import { TodoNotFound } from './not-found.tsx';
 
 export function Details() {
@@ -12,7 +12,7 @@ export function Details() {
 
 function TodoDetails({ id }: { id: string }) {
   const todo = useTodos().todo(parseInt(id, 10));
-  const load = useLoad(() => loadTodo(id));
+  const load = useFreshLoad(() => loadTodo(id));
   if (load.problem && load.problem.kind !== 'failed') return <TodoNotFound />;
 
   return (

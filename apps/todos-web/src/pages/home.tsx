@@ -1,11 +1,11 @@
 import { PlusIcon } from '../icons.tsx';
 import { Empty, Failure, Loading, Page } from '../page.tsx';
 import { loadTodos, useTodos } from '../todos.ts';
-import { useLoad } from '../use-load.ts';
+import { useFreshLoad } from '../use-load.ts';
 
 export function Home() {
   const { timesLoaded, todos } = useTodos();
-  const load = useLoad(loadTodos);
+  const load = useFreshLoad(loadTodos);
   return (
     <Page class="home" heading="What’s left to do?">
       <p class="lead">Write it down, find it again, tick it off. Everybody who opens this page shares one list.</p>

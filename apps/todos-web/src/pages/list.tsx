@@ -4,7 +4,7 @@ import type { Todo } from '../api.ts';
 import { PencilIcon } from '../icons.tsx';
 import { Empty, Failure, Loading, Page } from '../page.tsx';
 import { loadTodos, setCompleted, useTodos } from '../todos.ts';
-import { useLoad } from '../use-load.ts';
+import { useFreshLoad } from '../use-load.ts';
 import { VirtualList } from '../virtual-list.tsx';
 
 const filters = { all: 'All', open: 'Open', done: 'Done' };
@@ -19,7 +19,7 @@ const address = (show: string, text: string) => {
 export function List() {
   const { query } = useRoute();
   const { timesLoaded, todos } = useTodos();
-  const load = useLoad(loadTodos);
+  const load = useFreshLoad(loadTodos);
   const show = query.show && Object.hasOwn(filters, query.show) ? (query.show as Filter) : 'all';
   const text = query.q ?? '';
   return (

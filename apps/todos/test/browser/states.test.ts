@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Route } from 'playwright-core';
 import { hides, hold, settles, shows, useService } from './harness.ts';
 
-const { page, store, stored, breakDatabase } = useService();
+const { page, service, store, stored, breakDatabase } = useService();
 
 const description = () => page().getByLabel('Description');
 const save = () => page().getByRole('button', { name: 'Save' });
@@ -50,6 +50,46 @@ describe('Loading', () => {
     await settles(rows, ['Buy milk']);
     release();
     await settles(rows, ['Buy bread', 'Buy milk']);
+  });
+});
+
+describe('What others have written meanwhile', () => {
+  test.each(['/', '/todos', '/todos/1'])('%s shows it when the tab is shown again', async (path) => {
+    await store('Buy milk');
+    await page().goto(path);
+    await shows(page(), path === '/' ? '1 open' : 'Buy milk');
+    await service().db.updateTable('todo').set({ description: 'Buy bread' }).execute();
+    await store('Buy soap');
+    await page().evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    await shows(page(), path === '/' ? '2 open' : 'Buy bread');
+  });
+
+  test('does not vanish when a list comes late that was asked for before', async () => {
+    await store('Buy milk');
+    let release!: () => void;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const sent = new Promise<void>((resolve) => {
+      void page().route(
+        '**/api/todos',
+        async (route) => {
+          const response = await route.fetch();
+          resolve();
+          await released;
+          await route.fulfill({ response });
+        },
+        { times: 1 },
+      );
+    });
+    await page().goto('/');
+    await sent;
+    await store('Buy bread');
+    await page().getByRole('link', { name: 'All todos' }).first().click();
+    await settles(rows, ['Buy bread', 'Buy milk']);
+    const late = page().waitForEvent('requestfinished');
+    release();
+    await late;
+    await page().evaluate(() => new Promise((resolve) => setTimeout(resolve)));
+    expect(await rows()).toEqual(['Buy bread', 'Buy milk']);
   });
 });
 
@@ -125,6 +165,18 @@ describe('The form', () => {
     await shows(page(), 'Saved.');
     await settles(rows, ['Buy milk']);
     expect(await stored()).toEqual(['Buy milk']);
+  });
+
+  test('is followed by the beginning of the next page, however far it was scrolled', async () => {
+    await store('Buy milk '.repeat(25));
+    await page().setViewportSize({ width: 320, height: 200 });
+    await page().goto('/todos/edit/1');
+    await description().fill('Buy bread '.repeat(25));
+    await save().scrollIntoViewIfNeeded();
+    expect(await page().evaluate(() => scrollY)).toBeGreaterThan(0);
+    await save().click();
+    await shows(page(), 'Mark as done');
+    await settles(() => page().evaluate(() => scrollY), 0);
   });
 
   test('saves on Enter and begins a new line with Shift', async () => {
