@@ -191,7 +191,7 @@ describe('openDatabase', () => {
     await Promise.all([db.destroy(), other.destroy()]);
   });
 
-  test('asks PostgreSQL to end sessions whose process has gone: keep-alive after 30 s, idle transactions after 3 s, in migrations 30 s', async () => {
+  test('asks PostgreSQL to end sessions whose process has gone: keep-alive after 30 s, idle transactions after 3 s, in migrations 10 s', async () => {
     const ofSession = async (timeouts: boolean) => {
       const db = openDatabase({ url: database.url, poolMax: 1, timeouts, onConnectionError: () => undefined });
       const { rows } = await sql`
@@ -201,7 +201,7 @@ describe('openDatabase', () => {
       return rows;
     };
     expect(await ofSession(true)).toEqual([{ idle: '3s', keepalive: '30', checked: '1s' }]);
-    expect(await ofSession(false)).toEqual([{ idle: '30s', keepalive: '30', checked: '1s' }]);
+    expect(await ofSession(false)).toEqual([{ idle: '10s', keepalive: '30', checked: '1s' }]);
   });
 
   test('gives up a connection on which the server is silent, and takes a new one when it answers again', async () => {

@@ -121,9 +121,12 @@ export function testOperations({ main, defaultPort, list, record, firstMigration
 
     test('/readyz and /metrics answer 200 to all who ask at once, and so do lists', async () => {
       const url = await start().listening();
-      const paths = ['/readyz', '/metrics', list].flatMap((path) => Array.from({ length: 120 }, () => path));
-      const statuses = await Promise.all(paths.map(async (path) => (await send(url, path)).status));
-      expect(new Set(statuses)).toEqual(new Set([200]));
+      const paths = ['/readyz', '/metrics', list];
+      const statuses = (asked: string[]) => Promise.all(asked.map(async (path) => (await send(url, path)).status));
+      // On a busy machine, to connect to the database takes its time.
+      expect(await statuses(paths)).toEqual([200, 200, 200]);
+      const many = await statuses(paths.flatMap((path) => Array.from({ length: 120 }, () => path)));
+      expect(new Set(many)).toEqual(new Set([200]));
     });
 
     test('`node main.js health` ends with 0 while the service is alive, and with 1 otherwise', async () => {
