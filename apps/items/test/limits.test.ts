@@ -163,7 +163,7 @@ test.concurrent.each([
   { delay: 'by default', environment: { NODE_ENV: 'production' } },
   { delay: 'of 5000', environment: { SHUTDOWN_DELAY_MS: '5000' } },
 ])(
-  'SIGTERM: exit 0, all within 10 s with a SHUTDOWN_DELAY_MS $delay: readers that do not read are cut, and so is a request that waits for a locked row',
+  'SIGTERM: exit 0, all within 10 s with a SHUTDOWN_DELAY_MS $delay: readers that do not read are cut, each with its line in the log, and so is a request that waits for a locked row',
   async ({ environment }) => {
     const { url: DATABASE_URL } = await createDatabase();
     const service = startItems({ DATABASE_URL, ...environment });
@@ -185,6 +185,7 @@ test.concurrent.each([
     });
     await db.destroy();
     expect([500, 503]).toContain(outcome!.status ?? 500);
+    expect(service.log.filter(({ aborted, method }) => aborted && method === 'GET')).toHaveLength(readers.length);
     // What lies in the buffers can still be read; it is not the whole list.
     for (const reader of readers) {
       await finished(reader.resume()).catch(() => undefined);

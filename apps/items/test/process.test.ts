@@ -79,6 +79,33 @@ test('SIGTERM waits for a request that is under way', async () => {
   expect((await service.ended).code).toBe(0);
 });
 
+test('SIGTERM: the answer to a request that is under way says that its connection is closed', async () => {
+  const service = startItems({ DATABASE_URL: database.url });
+  const { port } = new URL(await service.listening());
+  const socket = connect(Number(port), '127.0.0.1');
+  // What follows the first answer has been taken when it comes.
+  const head = 'POST /v1/items HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n';
+  socket.write(`GET /livez HTTP/1.1\r\nHost: a\r\n\r\n${head}`);
+  await once(socket, 'data');
+  service.child.kill('SIGTERM');
+  await service.logged(/^draining/);
+  while (await isOpen(port));
+  socket.write('{"title":"a"}');
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 201 .*^Connection: close\r\n/ims);
+});
+
+async function isOpen(port: string) {
+  const socket = connect(Number(port), '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
 test('SIGTERM lets a long list be read to its end', async () => {
   const service = startItems({ DATABASE_URL: database.url });
   const url = await service.listening();

@@ -1,4 +1,4 @@
-import { STATUS_CODES, type ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { HttpError, overloaded } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
@@ -11,17 +11,19 @@ const MAX_WAITING = 50;
 const MAX_WAITING_TOGETHER = 1_000;
 
 interface Connection {
-  /** The answers to the last request and to the one before it, while they are under way. */
+  /** The answer to the last request, while it is under way. */
   last: ServerResponse | undefined;
-  previous: ServerResponse | undefined;
+  /** The last request, if it has been answered before its body had arrived. */
+  answeredEarly: IncomingMessage | undefined;
   waiting: number;
-  /** The last request has its answer, while its body is still arriving. */
-  isAnsweredEarly: boolean;
 }
 
-const NEW: Connection = { last: undefined, previous: undefined, waiting: 0, isAnsweredEarly: false };
+const NEW: Connection = { last: undefined, answeredEarly: undefined, waiting: 0 };
 
 const connections = new WeakMap<Socket, Connection>();
+
+/** Why the rest of a request can't be read. */
+const unreadable = new WeakMap<IncomingMessage, HttpError>();
 
 /**
  * Requests that are sent on one connection without waiting for answers are carried out one after the other (RFC 9112, 9.3.2
@@ -31,14 +33,13 @@ const connections = new WeakMap<Socket, Connection>();
  */
 export function orderPipelined(app: FastifyInstance) {
   let waiting = 0;
-  app.addHook('onRequest', ({ raw: { socket } }, reply, done) => {
-    const response = reply.raw;
+  app.addHook('onRequest', ({ raw: request }, reply, done) => {
+    const { socket } = request;
     let connection = connections.get(socket);
     if (!connection) connections.set(socket, (connection = { ...NEW }));
     const { last } = connection;
-    connection.isAnsweredEarly = false;
-    connection.previous = last;
-    connection.last = response;
+    connection.answeredEarly = undefined;
+    connection.last = reply.raw;
     if (last?.writableFinished !== false) {
       done();
       return;
@@ -52,7 +53,7 @@ export function orderPipelined(app: FastifyInstance) {
       waiting -= 1;
       if (!socket.writable) return;
       if (isOneTooMany) reply.header('connection', 'close');
-      done(isOneTooMany ? overloaded() : undefined);
+      done(isOneTooMany ? overloaded() : unreadable.get(request));
     });
   });
   // An idle connection would otherwise keep its last answer until the next request: long enough for V8 to move it to the
@@ -61,11 +62,16 @@ export function orderPipelined(app: FastifyInstance) {
     const connection = connections.get(request.socket);
     if (connection?.last === response) {
       connection.last = undefined;
-      connection.isAnsweredEarly = !request.complete;
+      connection.answeredEarly = request.complete ? undefined : request;
     }
-    if (connection?.previous === response) connection.previous = undefined;
     done();
   });
+}
+
+/** Makes the answer that is under way the last one of its connection. */
+export function closeAfterAnswer(socket: Socket) {
+  const last = connections.get(socket)?.last;
+  if (last) last.shouldKeepAlive = false;
 }
 
 /** Codes of Node.js and its parser; anything else is no HTTP. */
@@ -78,36 +84,33 @@ const byErrorCode: Record<string, [status: number, message: string]> = {
 const refused = new WeakSet<Socket>();
 
 /**
- * Fastify's `clientErrorHandler`, for what Node.js can't read as a request. Of a request whose body is being read, the route
- * answers with the reason. Anything else is answered after the requests before it, which the caller would take for refused
- * otherwise, and not in the middle of an answer.
+ * Fastify's `clientErrorHandler`, for what Node.js can't read as a request. When it is the body of a request that has no answer
+ * yet, its route gives one: with the reason, if it is still to read the body. Anything else is answered after the requests before
+ * it, which the caller would take for refused otherwise.
  */
 export function answerUnreadable(this: FastifyInstance, error: Error & { code?: string }, socket: Socket) {
   if (error.code === 'ECONNRESET' || socket.destroyed || refused.has(socket)) return;
   refused.add(socket);
   const [status, message] = byErrorCode[error.code ?? ''] ?? [400, 'The request is not valid HTTP'];
-  const { last, previous, isAnsweredEarly } = connections.get(socket) ?? NEW;
-  if (last && isReadingBody(last)) {
-    last.shouldKeepAlive = false;
-    last.req.emit('error', new HttpError(status, message));
+  const { last, answeredEarly } = connections.get(socket) ?? NEW;
+  const halfRead = [last?.req, answeredEarly].find((request) => request?.complete === false);
+  if (last && last.req === halfRead && !last.headersSent) {
+    const reason = new HttpError(status, message);
+    unreadable.set(halfRead, reason);
+    closeAfterAnswer(socket);
+    // To destroy it would close the connection.
+    if (halfRead.listenerCount('error') > 0) halfRead.emit('error', reason);
     return;
   }
-  const isInBody = isAnsweredEarly || last?.req.complete === false;
-  // It has a line of its own otherwise.
-  if (!isInBody) this.log.info({ status, code: error.code, ip: socket.remoteAddress }, 'request');
-  const before = isInBody ? previous : last;
+  // What is half read has its answer, or some of it, and its own line.
+  if (!halfRead) this.log.info({ status, code: error.code, ip: socket.remoteAddress }, 'request');
   const refuse = () => {
-    const isAnswering = isInBody && last?.headersSent && !last.writableFinished;
-    if (socket.writable && !isAnswering && !isAnsweredEarly) socket.end(asText(status, message));
+    if (!halfRead && socket.writable) socket.end(asText(status, message));
     socket.destroySoon();
   };
-  if (before?.writableFinished === false) before.once('close', refuse);
+  if (last?.writableFinished === false) last.once('close', refuse);
   else refuse();
 }
-
-/** Its body is waited for: nothing has been done yet, and nothing been said. */
-const isReadingBody = ({ req, headersSent }: ServerResponse) =>
-  !req.complete && !headersSent && req.listenerCount('error') > 0;
 
 /** A whole answer, for a connection that has nothing to make one with. */
 function asText(status: number, message: string) {

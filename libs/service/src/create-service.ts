@@ -86,9 +86,10 @@ export async function createService({ settings, title, description, ...words }: 
     reply.header('x-request-id', id).headers(securityHeaders);
     done();
   });
+  orderPipelined(app);
   // An expectation that Node does not know is nothing that a service here could fail.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  // Before whatever refuses requests: a page may read those answers too.
+  // Before whatever refuses requests of a browser, which sends none without waiting: a page may read those answers too.
   const origin = allowedOrigins(settings);
   if (origin) {
     await app.register(cors, {
@@ -100,7 +101,6 @@ export async function createService({ settings, title, description, ...words }: 
     });
   }
   app.addHook('onRequest', ({ raw }, _reply, done) => done(hostError(raw)));
-  orderPipelined(app);
   limitConnections(app, settings.DATABASE_POOL_MAX);
   await refuseOverload(app);
   await addDocument(app, { title, description }, words);

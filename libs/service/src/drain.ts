@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { closeAfterAnswer } from './connections.ts';
 
 /** How long an idle connection is kept when the service closes: a request may be on its way. */
 const LINGER_MS = 500;
@@ -27,6 +28,7 @@ export function drainOnClose(app: FastifyInstance, delayMs: number) {
     const closed = once(server, 'close');
     // The close() of an HTTP server would cut idle connections at once, with whatever is on its way there.
     Server.prototype.close.call(server);
+    open.forEach(closeAfterAnswer);
     const lingered = new AbortController();
     await Promise.race([closed, sleep(LINGER_MS, undefined, { signal: lingered.signal }).catch(() => undefined)]);
     lingered.abort();
@@ -37,7 +39,8 @@ export function drainOnClose(app: FastifyInstance, delayMs: number) {
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
     }, 50);
     const cut = setTimeout(() => server.closeAllConnections(), CUT_AFTER_MS - delayMs - LINGER_MS);
-    if (open.size > 0) await closed;
+    // The server would not wait for the lines of the requests that are cut.
+    await Promise.all(Array.from(open, (socket) => new Promise((resolve) => socket.once('close', resolve))));
     clearInterval(sweep);
     clearTimeout(cut);
   });
