@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openDatabase } from '@rest-services/database';
 import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
 import { load, startProcess } from '@rest-services/service/testing';
-import { sql } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 
 // The service as it runs in production: a process of its own, stopped by signals.
 
@@ -81,30 +81,18 @@ test('SIGTERM waits for a request that is under way', async () => {
 
 test('SIGTERM: the answer to a request that is under way says that its connection is closed', async () => {
   const service = startItems({ DATABASE_URL: database.url });
-  const { port } = new URL(await service.listening());
-  const socket = connect(Number(port), '127.0.0.1');
+  const url = await service.listening();
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
   // What follows the first answer has been taken when it comes.
   const head = 'POST /v1/items HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n';
   socket.write(`GET /livez HTTP/1.1\r\nHost: a\r\n\r\n${head}`);
   await once(socket, 'data');
   service.child.kill('SIGTERM');
   await service.logged(/^draining/);
-  while (await isOpen(port));
+  await load(url, ['/livez'], 1).refused();
   socket.write('{"title":"a"}');
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 201 .*^Connection: close\r\n/ims);
 });
-
-async function isOpen(port: string) {
-  const socket = connect(Number(port), '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
-}
 
 test('SIGTERM lets a long list be read to its end', async () => {
   const service = startItems({ DATABASE_URL: database.url });
@@ -144,26 +132,49 @@ test.each(['wr0ng', ''])(
   },
 );
 
+/** @param act what is done with a role that has no rights yet, and with its connection string */
+async function withRole(act: (db: Kysely<unknown>, role: RawBuilder<unknown>, url: string) => Promise<void>) {
+  const name = `of_${new URL(database.url).pathname.slice(1)}`;
+  const role = sql.id(name);
+  const db = openDatabase({ url: database.url, poolMax: 2, timeouts: false, onConnectionError: () => undefined });
+  await sql`create role ${role} login password 'secret'`.execute(db);
+  try {
+    await act(db, role, Object.assign(new URL(database.url), { username: name, password: 'secret' }).href);
+  } finally {
+    await sql`drop owned by ${role}`.execute(db);
+    await sql`drop role ${role}`.execute(db);
+    await db.destroy();
+  }
+}
+
 test('A role that may not see which migrations there have been ends the process with exit code 1 and no retries; one that may needs no more rights to start', async () => {
   expect((await startItems({ DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
-  const role = `reader_of_${new URL(database.url).pathname.slice(1)}`;
-  const db = openDatabase({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
-  await sql`create role ${sql.id(role)} login password 'secret'`.execute(db);
-  try {
-    const url = Object.assign(new URL(database.url), { username: role, password: 'secret' }).href;
-    const refused = startItems({ DATABASE_URL: url });
+  await withRole(async (db, role, DATABASE_URL) => {
+    const refused = startItems({ DATABASE_URL });
     expect((await refused.ended).code).toBe(1);
     expect(refused.log.map(({ msg }) => msg)).toEqual(['cannot migrate the database']);
 
-    await sql`grant select on all tables in schema public to ${sql.id(role)}`.execute(db);
-    const ready = await fetch(`${await startItems({ DATABASE_URL: url }).listening()}/readyz`);
+    await sql`grant select on all tables in schema public to ${role}`.execute(db);
+    const ready = await fetch(`${await startItems({ DATABASE_URL }).listening()}/readyz`);
     expect([ready.status, await ready.json()]).toEqual([200, { message: 'ready' }]);
-  } finally {
-    await sql`drop owned by ${sql.id(role)}`.execute(db);
-    await sql`drop role ${sql.id(role)}`.execute(db);
-    await db.destroy();
-  }
+  });
 });
+
+test('To migrate, three connections are enough, also while another process does', () =>
+  withRole(async (db, role, limitedUrl) => {
+    await sql`alter role ${role} connection limit 3`.execute(db);
+    await sql`alter default privileges grant all on tables to ${role}`.execute(db);
+    const inTheWay = await db.startTransaction().execute();
+    await sql`create table item ()`.execute(inTheWay);
+    const ended = [];
+    for (const DATABASE_URL of [database.url, limitedUrl]) {
+      const job = startItems({ DATABASE_URL }, 'migrate');
+      await job.logged(/^the migration waits for other sessions/);
+      ended.push(job.ended);
+    }
+    await inTheWay.rollback().execute();
+    expect(await Promise.all(ended)).toEqual(Array(2).fill({ code: 0, errors: '' }));
+  }));
 
 test('An older image that meets a newer schema starts and serves', async () => {
   expect((await startItems({ DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);

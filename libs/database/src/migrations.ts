@@ -15,8 +15,8 @@ export interface MigrateOptions extends Pick<DatabaseOptions, 'onConnectionError
   /** A direct connection: the lock belongs to a session, which a transaction-mode pooler does not keep. */
   url: string;
   /**
-   * The sessions with these process ids hold what the migration waits for: the lock, as another process that migrates, or
-   * a table. Called again when others do.
+   * The sessions with these process ids have what the migration waits for, or wait for it before it: the lock, as other
+   * processes that migrate, or a table. Called again when they are others.
    */
   onBlocked?: (pids: number[]) => void;
 }
@@ -31,18 +31,12 @@ export async function migrate(
   { onBlocked = () => undefined, ...connection }: MigrateOptions,
   migrations: Migrations,
 ): Promise<void> {
-  // One connection holds the lock while another reads which migrations there are.
-  const db = openDatabase<MigrationTable>({ ...connection, poolMax: 2, timeouts: false });
+  const db = openDatabase<MigrationTable>({ ...connection, poolMax: 1, timeouts: false });
   const watching = openDatabase({ ...connection, poolMax: 1 });
   const isOver = new AbortController();
   try {
-    const getMigrations = async () => {
-      const applied = await appliedMigrations(db);
-      return { ...Object.fromEntries(applied.map((name) => [name, alreadyApplied])), ...migrations };
-    };
     await db.connection().execute(async (migrating) => {
       const pid = await sessionOf(migrating);
-      // Without its news, the migration still goes on.
       void watchBlockers(watching, pid, onBlocked, isOver.signal).catch(() => undefined);
       const { error } = await new Migrator({ db: migrating, provider: { getMigrations } }).migrateToLatest();
       if (error) throw error as Error;
@@ -51,6 +45,17 @@ export async function migrate(
     isOver.abort();
     await db.destroy();
     await watching.destroy();
+  }
+
+  /** Asked for while the only connection holds the lock; another one, kept, would be ended as idle in a long migration. */
+  async function getMigrations() {
+    const reading = openDatabase<MigrationTable>({ ...connection, poolMax: 1, timeouts: false });
+    try {
+      const applied = await appliedMigrations(reading);
+      return { ...Object.fromEntries(applied.map((name) => [name, alreadyApplied])), ...migrations };
+    } finally {
+      await reading.destroy();
+    }
   }
 }
 
@@ -81,6 +86,7 @@ async function sessionOf<Tables>(db: Kysely<Tables>) {
   return rows[0]!.pid;
 }
 
+/** @throws AbortError when `signal` says that it is over */
 async function watchBlockers<Tables>(
   db: Kysely<Tables>,
   pid: number,
@@ -89,9 +95,14 @@ async function watchBlockers<Tables>(
 ) {
   for (let known = ''; ;) {
     await sleep(WATCH_INTERVAL_MS, undefined, { signal });
-    const { rows } = await sql<{ pids: number[] }>`select pg_blocking_pids(${pid}) as pids`.execute(db);
-    const { pids } = rows[0]!;
+    // The migration goes on without its news.
+    const pids = await blockersOf(db, pid).catch(() => []);
     if (pids.length > 0 && String(pids) !== known) onBlocked(pids);
     known = String(pids);
   }
+}
+
+async function blockersOf<Tables>(db: Kysely<Tables>, pid: number) {
+  const { rows } = await sql<{ pids: number[] }>`select pg_blocking_pids(${pid}) as pids`.execute(db);
+  return rows[0]!.pids;
 }

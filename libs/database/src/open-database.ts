@@ -36,7 +36,7 @@ const SESSION = String.raw`-c TimeZone=UTC -c DateStyle=ISO -c default_transacti
 const ABANDONED = '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3';
 const FOR_REQUESTS = `${ABANDONED} -c idle_in_transaction_session_timeout=3s`;
 
-/** A migration is idle for no longer than its process thinks: the lock is held outside its transaction, too, for a moment. */
+/** A migration asks something all the time, or waits for an answer. The lock is held outside its transaction, too, for a moment. */
 const FOR_MIGRATIONS = `${ABANDONED} -c idle_in_transaction_session_timeout=10s -c idle_session_timeout=10s -c statement_timeout=0 -c lock_timeout=0`;
 
 /**

@@ -87,6 +87,14 @@ describe('migrate', () => {
     expect(await tables()).toEqual(['a', 'b']);
   });
 
+  test('keeps no connection besides its own while it migrates, which would be ended as idle', async () => {
+    const others = sql`select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+    const up = async (migrating: typeof db) => {
+      while ((await others.execute(migrating)).rows.length > 0);
+    };
+    await migrate(options(), { '0001_alone': { up } });
+  });
+
   test('tells which sessions hold what it waits for', async () => {
     const holder = startHolder();
     await once(holder.stdout, 'data');

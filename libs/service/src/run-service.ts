@@ -99,8 +99,8 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
     const db = openDatabase({ ...connection, poolMax: 1 });
     try {
       const pending = await whenUp(() => pendingMigrations(db, migrations), app);
-      if (pending.length > 0) await migrate({ ...connection, onBlocked }, migrations);
       await db.destroy();
+      if (pending.length > 0) await migrate({ ...connection, onBlocked }, migrations);
     } catch (error) {
       app.log.fatal({ err: error }, 'cannot migrate the database');
       process.exit(1);
