@@ -89,9 +89,10 @@ const refused = new WeakSet<Socket>();
  * it, which the caller would take for refused otherwise.
  */
 export function answerUnreadable(this: FastifyInstance, error: Error & { code?: string }, socket: Socket) {
-  if (error.code === 'ECONNRESET' || socket.destroyed || refused.has(socket)) return;
+  const { code = '' } = error;
+  if (code === 'ECONNRESET' || socket.destroyed || refused.has(socket)) return;
   refused.add(socket);
-  const [status, message] = byErrorCode[error.code ?? ''] ?? [400, 'The request is not valid HTTP'];
+  const [status, message] = byErrorCode[code] ?? [400, 'The request is not valid HTTP'];
   const { last, answeredEarly } = connections.get(socket) ?? NEW;
   const halfRead = [last?.req, answeredEarly].find((request) => request?.complete === false);
   if (last && last.req === halfRead && !last.headersSent) {
@@ -102,10 +103,12 @@ export function answerUnreadable(this: FastifyInstance, error: Error & { code?: 
     if (halfRead.listenerCount('error') > 0) halfRead.emit('error', reason);
     return;
   }
-  // What is half read has its answer, or some of it, and its own line.
-  if (!halfRead) this.log.info({ status, code: error.code, ip: socket.remoteAddress }, 'request');
   const refuse = () => {
-    if (!halfRead && socket.writable) socket.end(asText(status, message));
+    // What is half read has an answer and a line of its own, and nothing has either after an answer that closes the connection.
+    if (!halfRead && socket.writable) {
+      this.log.info({ status, code, ip: socket.remoteAddress }, 'request');
+      socket.end(asText(status, message));
+    }
     socket.destroySoon();
   };
   if (last?.writableFinished === false) last.once('close', refuse);
