@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { serve } from '@rest-services/service/testing';
@@ -23,7 +24,9 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 async function openList() {
-  const [response] = (await once(get(`${service.url}/v1/items?limit=${rows}`), 'response')) as [IncomingMessage];
+  const [response] = (await once(get(`${service.url}/v1/items?limit=${rows}`, { agent: false }), 'response')) as [
+    IncomingMessage,
+  ];
   return response;
 }
 
@@ -53,6 +56,20 @@ describe('A long list', () => {
       sql`select from pg_stat_activity where datname = current_database() and backend_type = 'client backend'
         and state <> 'idle' and pid <> pg_backend_pid()`.execute(service.db);
     while ((await active()).rows.length > 0) expect(await otherRequest()).toBe(200);
+  });
+
+  test('is cut when its reader has paused for one to two minutes', async () => {
+    const { server } = service.app;
+    expect(server.timeout).toBe(60_000);
+    server.timeout = 200;
+    try {
+      const closed = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close'));
+      const list = await openList();
+      await closed;
+      await expect(text(list)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    } finally {
+      server.timeout = 60_000;
+    }
   });
 
   test('ends as a broken answer, not as a short one, when the database fails in the middle', async () => {

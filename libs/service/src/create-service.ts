@@ -24,7 +24,10 @@ const MAX_PATH_PARAMETER = 16_384;
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** A connection on which nothing moves for so long, such as that of a reader who does not read, is closed. */
+/**
+ * A connection on which nothing moves for so long, such as that of a reader who does not read, is closed. In the middle of an
+ * answer, Node.js waits for twice the time at the most: it counts from when it looks for the first time.
+ */
 const IDLE_TIMEOUT_MS = 60_000;
 
 /** A request id that the caller chooses goes into every log line, so it must not be a novel; and into the answer's header as it is. */
