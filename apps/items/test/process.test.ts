@@ -199,9 +199,12 @@ test('Connections on which nothing, or half a request, is sent do not prevent th
   await Promise.all([once(silent, 'connect'), once(halfSent, 'connect')]);
   halfSent.write('GET /v1/items HTTP/1.1\r\nHost:');
   await fetch(`http://127.0.0.1:${port}/livez`);
+  const signalledAt = performance.now();
   service.child.kill('SIGTERM');
+  await once(silent.resume(), 'close');
+  // Without a signal, too, it is cut, 5 s after it has been opened.
+  expect(performance.now() - signalledAt).toBeLessThan(3_000);
   expect((await service.ended).code).toBe(0);
-  silent.destroy();
   halfSent.destroy();
 });
 
