@@ -90,6 +90,16 @@ describe('In production mode', () => {
     expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
   });
 
+  test('no other site may open, embed or learn the address of a page', async () => {
+    expect(Object.fromEntries((await get('/todos')).headers)).toMatchObject({
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    });
+  });
+
   test.each(['*/*', 'text/*', 'TEXT/HTML', 'application/xhtml+xml', undefined])(
     'a caller that accepts %s gets the page',
     async (accept) => {

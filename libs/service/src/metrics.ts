@@ -22,14 +22,14 @@ export function addMetrics<Tables>(app: FastifyInstance, db: Kysely<Tables>) {
     registers: [registry],
   });
   // Paths that no route has are one label: there is no end to them.
-  const observe = ({ method, routeOptions }: FastifyRequest, { elapsedTime }: FastifyReply, status: string) =>
+  const observe = ({ method, routeOptions }: FastifyRequest, { elapsedTime }: FastifyReply, status: number | string) =>
     duration.observe({ method, route: routeOptions.url ?? 'none', status }, elapsedTime / 1_000);
   // At the end of the turn, one after the other: in between the answers, each would take the processor twice the time.
   let finished: [FastifyRequest, FastifyReply][] = [];
   function observeFinished() {
     const inThisTurn = finished;
     finished = [];
-    for (const [request, reply] of inThisTurn) observe(request, reply, String(reply.statusCode));
+    for (const [request, reply] of inThisTurn) observe(request, reply, reply.statusCode);
   }
   app.addHook('onResponse', (request, reply, done) => {
     if (finished.push([request, reply]) === 1) setImmediate(observeFinished);

@@ -1,31 +1,37 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from 'helmet';
 
-/**
- * What Helmet sets on an answer that is data: nothing in it may be run, framed or guessed to be a page. TLS, and with it
- * HSTS, is the proxy's. They are the same for every answer, so they are made once; @fastify/helmet makes them anew for
- * each, which takes longer than the rest of a small answer.
- */
+// The same for every answer, so they are made once; @fastify/helmet makes them anew for each, which takes longer than the
+// rest of a small answer. TLS, and with it HSTS, is the proxy's.
+
+/** For every answer, as if it was data: nothing in it may be run, framed or guessed to be a page. */
 export const securityHeaders = headersOf(
-  helmet({
-    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-    crossOriginResourcePolicy: { policy: 'cross-origin' },
-    strictTransportSecurity: false,
-    // These are for pages, or for browsers of long ago.
-    originAgentCluster: false,
-    xDnsPrefetchControl: false,
-    xDownloadOptions: false,
-    xPermittedCrossDomainPolicies: false,
-    xXssProtection: false,
+  helmet.contentSecurityPolicy({
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
   }),
+  helmet.xContentTypeOptions(),
 );
 
-function headersOf(setHeaders: ReturnType<typeof helmet>) {
+/**
+ * What pages need beside these, and a policy of their own: who may open or embed them, and what their links tell. For data they
+ * mean nothing, and there each header takes 1 to 2 % of the requests.
+ */
+export const pageHeaders = headersOf(
+  helmet.crossOriginOpenerPolicy(),
+  helmet.crossOriginResourcePolicy(),
+  helmet.referrerPolicy(),
+  // For browsers of long ago, which do not know frame-ancestors.
+  helmet.xFrameOptions({ action: 'deny' }),
+);
+
+type Middleware = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
+
+function headersOf(...middlewares: Middleware[]) {
   const headers: Record<string, string> = {};
-  const response = {
-    setHeader: (name: string, value: string) => (headers[name.toLowerCase()] = value),
-    removeHeader: () => undefined,
-  };
-  setHeaders({} as unknown as IncomingMessage, response as unknown as ServerResponse, () => undefined);
+  const setHeader = (name: string, value: string) => (headers[name.toLowerCase()] = value);
+  for (const middleware of middlewares) {
+    middleware({} as unknown as IncomingMessage, { setHeader } as unknown as ServerResponse, () => undefined);
+  }
   return headers;
 }

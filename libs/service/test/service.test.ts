@@ -120,7 +120,6 @@ describe('Every answer', () => {
         path,
         'x-content-type-options': 'nosniff',
         'content-security-policy': "default-src 'none';frame-ancestors 'none'",
-        'cross-origin-resource-policy': 'cross-origin',
       });
       // TLS is somebody else's.
       expect(headers.get('strict-transport-security')).toBeNull();
@@ -132,6 +131,8 @@ describe('Every answer', () => {
     const page = await service.request('HEAD', '/docs/');
     expect(page.headers.get('content-security-policy')).toMatch(/script-src 'self'/);
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(page.headers.get('x-frame-options')).toBe('DENY');
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer');
     const stream = await service.request('GET', '/stream');
     expect(stream.headers.get('referrer-policy')).toBe('origin');
   });
