@@ -2,9 +2,10 @@ import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/prom
 import { overloaded } from '@rest-services/errors';
 import DataLoader from 'dataloader';
 import pLimit, { type LimitFunction } from 'p-limit';
+import { batchSchedule } from './batch-schedule.ts';
 
-// Requests that arrive in the same turn of the event loop share one statement, which costs little more than a statement
-// for one of them. Nothing is kept: each request gets what was committed when its statement began.
+// Requests that arrive in the same turn of the event loop, or while others are under way, share one statement, which costs
+// little more than a statement for one of them. Nothing is kept: each request gets what was committed when its statement began.
 
 /**
  * Requests that share one statement at most. More would gain little, and while PostgreSQL is busy with the requests of
@@ -47,12 +48,16 @@ export function batching<Key, Result>(
       return keys.map((key) => runAlone(key, deadline));
     }
   }
-  const loader = new DataLoader(runShared, {
+  const { add, schedule, run: runOnSchedule } = batchSchedule();
+  const loader = new DataLoader((keys: readonly Key[]) => runOnSchedule(keys.length, () => runShared(keys)), {
     cache: false,
     maxBatchSize,
-    batchScheduleFn: (dispatch) => setImmediate(dispatch),
+    batchScheduleFn: schedule,
   });
-  return (key: Key) => loader.load(key) as Promise<Result>;
+  return (key: Key) => {
+    add();
+    return loader.load(key) as Promise<Result>;
+  };
 }
 
 /**
@@ -67,7 +72,7 @@ const wasDeadlock = (error: unknown) => codeOf(error).startsWith('40');
 
 const codeOf = (error: unknown) => (error as { code?: string }).code ?? '';
 
-export const timedOut = () =>
+const timedOut = () =>
   Object.assign(new Error('No answer in time; whether it takes effect is not known'), { code: 'ETIMEDOUT' });
 
 /** @throws Error `onTimeout()` at the time `deadline`, of `performance.now()`; `work` then goes on with nobody waiting for it */
@@ -92,7 +97,8 @@ export async function withDeadline<Result>(deadline: number, work: Promise<Resul
  */
 export function limitedPerRow<Change extends { id: number }>(change: (change: Change) => Promise<boolean>) {
   const rows = new Map<number, { limit: LimitFunction; changes: number }>();
-  return async (asked: Change, deadline = performance.now() + LIMIT_MS) => {
+  return async (asked: Change, givenDeadline?: number) => {
+    const deadline = givenDeadline ?? performance.now() + LIMIT_MS;
     const row = rows.get(asked.id) ?? { limit: pLimit(CHANGES_AT_ONCE), changes: 0 };
     if (row.limit.pendingCount >= MAX_WAITING) throw overloaded();
     const isFirst = row.changes === 0;
@@ -109,8 +115,10 @@ export function limitedPerRow<Change extends { id: number }>(change: (change: Ch
         if (row.changes === 0) rows.delete(asked.id);
       }
     });
+    // It has the whole time for itself, which its statement has a limit for.
+    if (isFirst && givenDeadline === undefined) return changed;
     // What is under way may still take effect: nobody should be told to ask for it again.
-    return isFirst ? changed : withDeadline(deadline, changed, () => (isUnderWay ? timedOut() : overloaded()));
+    return withDeadline(deadline, changed, () => (isUnderWay ? timedOut() : overloaded()));
   };
 }
 

@@ -2,7 +2,7 @@ import { overloaded } from '@rest-services/errors';
 import { sql, type InsertType, type Kysely, type RawBuilder, type SelectType, type UpdateType } from 'kysely';
 import pLimit from 'p-limit';
 import { opaque, prepared } from './open-database.ts';
-import { batching, limitedPerRow, MAX_READS, MAX_WRITES, RUN_ALONE, timedOut, withDeadline } from './batching.ts';
+import { batching, limitedPerRow, MAX_READS, MAX_WRITES, RUN_ALONE, withDeadline } from './batching.ts';
 
 /** A row of a table, as the statements here need it. */
 export type WithId = { id: number };
@@ -207,9 +207,7 @@ function changing<Change extends WithId>(
       return firsts.get(change.id) === change ? row !== undefined : repeated;
     });
   };
-  const changeShared = batching<Change, boolean>(changeAll, MAX_WRITES, (change, deadline) =>
-    withDeadline(deadline, changeAlone(change, deadline), timedOut),
-  );
+  const changeShared = batching<Change, boolean>(changeAll, MAX_WRITES, changeAlone);
   return (change: Change) => (isLarge(change) ? changeAlone(change) : changeShared(change));
 }
 

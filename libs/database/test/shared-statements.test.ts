@@ -514,9 +514,13 @@ test('When connections are cut under them, each request gets its own outcome: no
   const failed: string[] = [];
   let next = 0;
   let isOver = false;
+  let onProgress: () => void = () => undefined;
+  const progress = () => new Promise<void>((resolve) => (onProgress = resolve));
 
+  // Some succeed in between: if all failed, there would be nothing that could be lost.
   const killer = async () => {
     while (!isOver) {
+      await progress();
       await sql`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and query ilike '%json_populate%' and pid <> pg_backend_pid()`.execute(
         observer,
@@ -533,6 +537,7 @@ test('When connections are cut under them, each request gets its own outcome: no
       }
       const id = got.value as number;
       created.set(title, id);
+      onProgress();
       const update = await outcome(notes.update(id, { rank: -id }));
       if ('value' in update) updated.push(title);
     }
@@ -540,6 +545,7 @@ test('When connections are cut under them, each request gets its own outcome: no
   const killing = killer();
   await Promise.all(Array.from({ length: 64 }, writer));
   isOver = true;
+  onProgress();
   await killing;
 
   const stored = await allNotes();
