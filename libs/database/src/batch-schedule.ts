@@ -70,7 +70,7 @@ export function batchSchedule(): BatchSchedule {
       } finally {
         statements -= 1;
         requestsUnderWay -= requests;
-        checkAtEndOfTurn();
+        if (dispatchNext) checkAtEndOfTurn();
       }
     },
   };
