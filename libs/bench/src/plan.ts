@@ -37,8 +37,8 @@ export const fullPlan: Plan = {
 export const quickPlan: Plan = {
   rows: { items: 100_000, tutorials: 10_000 },
   rounds: 3,
-  seconds: 0.5,
-  readySeconds: 1,
+  seconds: 0.4,
+  readySeconds: 0.8,
   warmUpSeconds: 0.2,
   connections: [1, 64],
   connectionsBeside: [64],
