@@ -13,9 +13,15 @@ export async function statementsDuring(work: () => Promise<unknown>) {
   }
 }
 
-/** How many rows of a table the only session of `db` has looked at, in the table or in one of its indexes. */
+/** Has the only session of `db` add to the server's statistics, now, what it has read since it did so last. */
+export const reportStatistics = <Tables>(db: Kysely<Tables>) => sql`select pg_stat_force_next_flush()`.execute(db);
+
+/**
+ * How many rows of a table have been looked at, in the table or in one of its indexes, by the only session of `db`, and by
+ * others as far as they have reported it.
+ */
 export async function rowsLookedAt<Tables>(db: Kysely<Tables>, table: string) {
-  await sql`select pg_stat_force_next_flush()`.execute(db);
+  await reportStatistics(db);
   const { rows } = await sql<{ count: number }>`
     select seq_tup_read + sum(idx_tup_read)::bigint as count
     from pg_stat_user_tables join pg_stat_user_indexes using (relname)
