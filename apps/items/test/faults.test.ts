@@ -142,7 +142,8 @@ describe('The database goes away', () => {
           expect(await metric(url, 'database_pool_connections{state="waiting"}')).toBeLessThanOrEqual(200);
           expect(await metric(url, 'process_resident_memory_bytes')).toBeLessThan(256 * 1024 ** 2);
         } while (performance.now() - hangsSince < seconds * 1_000);
-        expect(Math.min(...times)).toBeLessThan(100);
+        // Whoever waits for the database fails after a second at the soonest.
+        expect(Math.min(...times)).toBeLessThan(1_000);
         expect(await readiness(url)).toEqual([503, { message: 'database unreachable' }]);
       } finally {
         goOn();
