@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import accepts from '@fastify/accepts';
 import fastifyStatic from '@fastify/static';
 import { HttpError } from '@rest-services/errors';
-import { pageHeaders } from '@rest-services/service';
+import { webPageHeaders } from '@rest-services/service';
 import type { FastifyInstance } from 'fastify';
 
 /** The pages load what this service serves and nothing else. */
@@ -37,7 +37,7 @@ export async function serveClient(app: FastifyInstance) {
     etag: false,
     lastModified: false,
     setHeaders(reply, path) {
-      void reply.headers(pageHeaders).header('content-security-policy', pagePolicy);
+      void reply.headers(webPageHeaders).header('content-security-policy', pagePolicy);
       // The build puts a hash of its content into the name of each file under assets/.
       const isHashed = relative(root, path).startsWith('assets');
       void reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');

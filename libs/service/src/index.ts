@@ -1,7 +1,7 @@
 export { createService } from './create-service.ts';
 export { runService } from './run-service.ts';
 export { Id, Message, Timestamp } from './schemas.ts';
-export { pageHeaders } from './security-headers.ts';
+export { webPageHeaders } from './security-headers.ts';
 export { sendRows } from './send-rows.ts';
 export { type Settings } from './settings.ts';
 export { absentIfBlank, absentIfEmpty, acceptsText, emptyMessage, IdAsText, rowId } from './validation.ts';

@@ -7,7 +7,7 @@ import type { ErrorWords } from '@rest-services/errors';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { Type, type TSchema } from 'typebox';
 import { Message } from './schemas.ts';
-import { pageHeaders } from './security-headers.ts';
+import { webPageHeaders } from './security-headers.ts';
 
 /** What the document says of the service as a whole. */
 export interface DocumentInfo {
@@ -52,7 +52,7 @@ export async function addDocument(app: FastifyInstance, info: DocumentInfo, word
       "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'",
     uiHooks: {
       onRequest(_request, reply, done) {
-        reply.headers(pageHeaders);
+        reply.headers(webPageHeaders);
         done();
       },
     },

@@ -17,7 +17,7 @@ export const securityHeaders = headersOf(
  * What pages need beside these, and a policy of their own: who may open or embed them, and what their links tell. For data they
  * mean nothing, and there each header takes 1 to 2 % of the requests.
  */
-export const pageHeaders = headersOf(
+export const webPageHeaders = headersOf(
   helmet.crossOriginOpenerPolicy(),
   helmet.crossOriginResourcePolicy(),
   helmet.referrerPolicy(),
