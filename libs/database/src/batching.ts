@@ -97,9 +97,11 @@ export async function withDeadline<Result>(deadline: number, work: Promise<Resul
  */
 export function limitedPerRow<Change extends { id: number }>(change: (change: Change) => Promise<boolean>) {
   const rows = new Map<number, { limit: LimitFunction; changes: number }>();
+  // To make a limit takes longer than to go through it.
+  const spare: LimitFunction[] = [];
   return async (asked: Change, givenDeadline?: number) => {
     const deadline = givenDeadline ?? performance.now() + LIMIT_MS;
-    const row = rows.get(asked.id) ?? { limit: pLimit(CHANGES_AT_ONCE), changes: 0 };
+    const row = rows.get(asked.id) ?? { limit: spare.pop() ?? pLimit(CHANGES_AT_ONCE), changes: 0 };
     if (row.limit.pendingCount >= MAX_WAITING) throw overloaded();
     const isFirst = row.changes === 0;
     row.changes += 1;
@@ -112,7 +114,10 @@ export function limitedPerRow<Change extends { id: number }>(change: (change: Ch
         return await change(asked);
       } finally {
         row.changes -= 1;
-        if (row.changes === 0) rows.delete(asked.id);
+        if (row.changes === 0) {
+          rows.delete(asked.id);
+          spare.push(row.limit);
+        }
       }
     });
     // It has the whole time for itself, which its statement has a limit for.
