@@ -21,6 +21,9 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** What the index page is to whoever asks. Some HTTP clients name the encoding as well, which the one without does not match. */
+const pageTypes = ['text/html', 'text/html; charset=utf-8', 'application/xhtml+xml'];
+
 /** Serves the files of the client, and its index page at every other path that a browser may ask for. */
 export async function serveClient(app: FastifyInstance) {
   const root = clientFolder();
@@ -46,7 +49,7 @@ export async function serveClient(app: FastifyInstance) {
   app.get('/*', { schema: { hide: true } }, (request, reply) => {
     void reply.header('vary', [reply.getHeader('vary') ?? [], 'accept'].flat().join(', '));
     // A program that asks for JSON alone must not get a page for a path that it has mistyped.
-    if (!request.types(['html', 'application/xhtml+xml'])) throw new HttpError(404, 'Not found');
+    if (!request.types(pageTypes)) throw new HttpError(404, 'Not found');
     return reply.sendFile('index.html');
   });
 }

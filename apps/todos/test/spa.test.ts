@@ -100,7 +100,7 @@ describe('In production mode', () => {
     });
   });
 
-  test.each(['*/*', 'text/*', 'TEXT/HTML', 'application/xhtml+xml', undefined])(
+  test.each(['*/*', 'text/*', 'TEXT/HTML', 'text/html;charset=UTF-8', 'application/xhtml+xml', undefined])(
     'a caller that accepts %s gets the page',
     async (accept) => {
       expect((await get('/todos', accept ? { accept } : {})).text).toMatch(/^<!doctype html>/i);
