@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import type { Answer } from './harness.ts';
 
@@ -115,6 +117,19 @@ export function testUnreadableBodies(refusing: Refusing) {
         const init = { method, body: new Blob([body]).stream(), duplex: 'half', headers } as RequestInit;
         const response = await fetch(service().url + path, init);
         expect([response.status, Object.keys((await response.json()) as object)]).toEqual([413, ['message']]);
+      }
+    });
+
+    test('of 16 MB are answered 413 to who reads no answer before all of it has been sent', async () => {
+      const body = Buffer.alloc(16_000_000, 'x');
+      for (const [method, path] of writes()) {
+        const socket = connect(Number(new URL(service().url).port), '127.0.0.1');
+        const head = `${method} ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+        socket.write(head);
+        await new Promise<void>((sent, lost) => socket.write(body, (error) => (error ? lost(error) : sent())));
+        const [answer] = (await once(socket, 'data')) as [Buffer];
+        expect(answer.toString()).toMatch(/^HTTP\/1\.1 413 /);
+        socket.destroy();
       }
     });
   });
