@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
 import { openDatabase, poolUse } from '../src/index.ts';
@@ -121,6 +121,21 @@ describe('openDatabase', () => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
     expect((await answer).rows).toEqual([{ two: 2 }]);
     await db.destroy();
+  });
+
+  test('keeps a connection that nobody uses for five minutes, not longer', async () => {
+    jest.useFakeTimers({ doNotFake: ['Date', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate'] });
+    const db = open();
+    try {
+      await sql`select 1`.execute(db);
+      jest.advanceTimersByTime(299_000);
+      expect(poolUse(db)).toEqual({ inUse: 0, idle: 1, waiting: 0 });
+      jest.advanceTimersByTime(2_000);
+      expect(poolUse(db)).toEqual({ inUse: 0, idle: 0, waiting: 0 });
+    } finally {
+      jest.useRealTimers();
+      await db.destroy();
+    }
   });
 
   test('survives that its connection is killed, idle or in use', async () => {
