@@ -9,8 +9,13 @@ import { tutorialTitle, type Rows } from './scenarios.ts';
 /** A server that is still busy after this time will be for longer. */
 const IDLE_LIMIT_MS = 60_000;
 
-/** The pools of all contestants and the clients of pgbench at once. */
-const MAX_CONNECTIONS = 200;
+/** Of PostgreSQL, where the benchmark needs other ones than its defaults. */
+export const serverSettings = {
+  // The pools of all contestants and the clients of pgbench at once.
+  max_connections: '200',
+  // All tables: with the default, what one contestant reads would push out what the next one is going to ask for.
+  shared_buffers: '512MB',
+};
 
 export interface Databases {
   cluster: Cluster;
@@ -24,12 +29,12 @@ export interface Databases {
 }
 
 /**
- * Starts a server of the benchmark's own, with PostgreSQL's defaults but for the number of connections, migrates the
- * databases with the built services, and fills them.
+ * Starts a server of the benchmark's own, with PostgreSQL's defaults but for `serverSettings`, migrates the databases with the
+ * built services, and fills them.
  * @throws Error when the server does not write commits to disk
  */
 export async function prepareDatabases(directory: string, rows: Rows): Promise<Databases> {
-  const cluster = await startWithConnections(directory);
+  const cluster = await startWithSettings(directory);
   try {
     const items = await migrated(cluster, 'items');
     const tutorials = await migrated(cluster, 'tutorials');
@@ -37,6 +42,8 @@ export async function prepareDatabases(directory: string, rows: Rows): Promise<D
     const settings = await on(items, async (client) => {
       await fillItems(client, rows.items);
       await copyTutorials(client, rows.tutorials);
+      // Or the server would write it all to disk during the first measurements.
+      await client.query('checkpoint');
       const show = async (name: string) =>
         Object.values((await client.query(`show ${name}`)).rows[0] as object)[0] as string;
       return {
@@ -54,9 +61,12 @@ export async function prepareDatabases(directory: string, rows: Rows): Promise<D
   }
 }
 
-async function startWithConnections(directory: string) {
+async function startWithSettings(directory: string) {
   const cluster = await startCluster(directory, { durable: true });
-  await on(cluster.url, (client) => client.query(`alter system set max_connections = ${MAX_CONNECTIONS}`));
+  await on(cluster.url, async (client) => {
+    for (const [name, value] of Object.entries(serverSettings))
+      await client.query(`alter system set ${name} = '${value}'`);
+  });
   await cluster.stop();
   return startCluster(directory, { durable: true });
 }

@@ -87,19 +87,27 @@ Requests/sec:  50000.00
 });
 
 describe('The result of pgbench', () => {
-  const output = (failed: number) => `pgbench (15.18, server 18.4)
+  const result = (failed: number) => `pgbench (15.18, server 18.4)
 transaction type: pgbench.sql
-number of transactions actually processed: 1954
+number of transactions actually processed: 7954
 number of failed transactions: ${failed} (0.000%)
 initial connection time = 9.000 ms
 tps = 1954.321 (without initial connection time)
 `;
+  const progress = (...tps: number[]) =>
+    ['pgbench (15.18, server 18.4)']
+      .concat(tps.map((each, index) => `progress: ${index + 1}.0 s, ${each} tps, lat 0.5 ms stddev 0.1, 0 failed`))
+      .join('\n');
 
-  test('is what it did once it was connected', () => {
-    expect(parsePgbench(output(0))).toBe(1954.321);
+  test('is what it did after its first two seconds', () => {
+    expect(parsePgbench(result(0), progress(10.5, 100, 1000.5, 3000.5))).toBe(2000.5);
   });
 
   test('is an error when a transaction failed', () => {
-    expect(() => parsePgbench(output(3))).toThrow('pgbench failed');
+    expect(() => parsePgbench(result(3), progress(1000, 2000, 3000))).toThrow('pgbench failed');
+  });
+
+  test('is an error when it ended before', () => {
+    expect(() => parsePgbench(result(0), progress(1000, 2000))).toThrow('pgbench failed');
   });
 });

@@ -5,7 +5,7 @@ import { DataTypes, Op, Sequelize } from 'sequelize';
 import { containing } from './containing.ts';
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
-const sequelize = new Sequelize(process.env.DATABASE_URL!, { logging: false, pool: { max: 10 } });
+const sequelize = new Sequelize(process.env.DATABASE_URL!, { logging: false, pool: { max: 10, idle: 300_000 } });
 
 const Item = sequelize.define(
   'plain_item',

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { containing } from './containing.ts';
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL!, max: 10 });
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL!, max: 10, idleTimeoutMillis: 300_000 });
 
 const server = createServer((request, response) => {
   route(request, response).catch((error: unknown) => {

@@ -20,7 +20,7 @@ interface Tables {
 }
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL!, max: 10 });
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL!, max: 10, idleTimeoutMillis: 300_000 });
 const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 const items = process.env.ITEM_TABLE as 'item' | 'plain_item';
 const app = Fastify();
