@@ -41,7 +41,9 @@ const SESSION = String.raw`-c TimeZone=UTC -c DateStyle=ISO -c default_transacti
  * middle of a transaction; and its place a minute after that.
  */
 const ABANDONED = '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3';
-const FOR_REQUESTS = `${ABANDONED} -c idle_in_transaction_session_timeout=3s`;
+
+/** The pool itself closes what is idle. A server that did would do it while a request is about to use the connection. */
+const FOR_REQUESTS = `${ABANDONED} -c idle_in_transaction_session_timeout=3s -c idle_session_timeout=0`;
 
 /** A migration asks something all the time, or waits for an answer. The lock is held outside its transaction, too, for a moment. */
 const FOR_MIGRATIONS = `${ABANDONED} -c idle_in_transaction_session_timeout=10s -c idle_session_timeout=10s -c statement_timeout=0 -c lock_timeout=0`;

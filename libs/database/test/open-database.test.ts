@@ -192,15 +192,17 @@ describe('openDatabase', () => {
     await inDatabase(other, "set DateStyle = 'SQL, DMY'");
     await inDatabase(other, "set default_transaction_isolation = 'serializable'");
     await inDatabase(other, 'set jit = on');
+    await inDatabase(other, "set idle_session_timeout = '1min'");
     const { rows } = await sql`
       select '2026-11-05 18:30:00+00'::timestamptz as at, current_setting('transaction_isolation') as isolation,
         current_setting('search_path') as path, current_setting('TimeZone') as zone,
-        current_setting('enable_seqscan') as seqscan, current_setting('jit') as jit`.execute(db);
+        current_setting('enable_seqscan') as seqscan, current_setting('jit') as jit,
+        current_setting('idle_session_timeout') as idle`.execute(db);
     await inDatabase(other, 'reset all');
     expect(rows).toEqual([
       {
         ...{ at: '2026-11-05T18:30:00.000Z', isolation: 'read committed', path: 'elsewhere', zone: 'UTC' },
-        ...{ seqscan: 'off', jit: 'off' },
+        ...{ seqscan: 'off', jit: 'off', idle: '0' },
       },
     ]);
     await Promise.all([db.destroy(), other.destroy()]);
