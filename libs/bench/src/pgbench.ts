@@ -28,7 +28,7 @@ const run = promisify(execFile);
 /** @returns name and version, or `undefined` where it is not installed */
 export async function pgbenchVersion(): Promise<string | undefined> {
   try {
-    const { stdout, stderr } = await run('pgbench', ['--version']);
+    const { stdout } = await run('pgbench', ['--version']);
     return `pgbench ${/[\d.]+/.exec(stdout)![0]}`;
   } catch {
     return undefined;
