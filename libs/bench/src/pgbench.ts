@@ -8,10 +8,10 @@ import type { Rows } from './scenarios.ts';
 const MAX_CLIENTS = 64;
 
 /**
- * Its clients are new in each turn. They have so long to connect, and for the server's processes to have the table's pages at hand,
- * as those of the services have.
+ * Its clients are new in each turn. They have so long to connect, and until their processes of the server have the table's pages
+ * at hand, as those of the services have.
  */
-const WARM_UP_SECONDS = 2;
+export const WARM_UP_SECONDS = 2;
 
 /** By scenario, what pgbench runs where the services have HTTP around it. */
 const statements: Record<string, (rows: Rows) => string> = {

@@ -2,6 +2,7 @@ import { names } from './contestants.ts';
 import { serverSettings } from './databases.ts';
 import { metrics, spreadOf, type Cell, type Sample } from './statistics.ts';
 import type { Outcome } from './goals.ts';
+import { WARM_UP_SECONDS } from './pgbench.ts';
 import { READY_CONNECTIONS, type Plan } from './plan.ts';
 
 /** Where, when and with what was measured. */
@@ -118,7 +119,7 @@ Written by \`npm run bench\` on ${surroundings.date}; to be repeated there or el
 ![Requests per second with 64 connections](chart.svg)
 
 - Machine: ${surroundings.processor}, ${surroundings.cores} cores, ${surroundings.memoryGb} GB of memory, ${surroundings.system}. The server, the load and PostgreSQL share it.
-- Node.js ${surroundings.node}, PostgreSQL ${surroundings.postgres}; load by ${surroundings.loadGenerator}${pgbench ? `, and ${pgbench}, which has 64 clients at the most` : ''}.
+- Node.js ${surroundings.node}, PostgreSQL ${surroundings.postgres}; load by ${surroundings.loadGenerator}${pgbench ? `, and ${pgbench}, which has 64 clients at the most, new ones each time, and is measured after ${WARM_UP_SECONDS} s` : ''}.
 - \`fsync\` is ${fsync} and \`synchronous_commit\` is ${synchronousCommit}, PostgreSQL's defaults, in every figure: what is acknowledged is on disk. All its other settings are the defaults, but for ${changed.join(', and ')}.
 - ${plan.rows.items.toLocaleString('en')} items and ${plan.rows.tutorials.toLocaleString('en')} tutorials. Ids, deep pages and search texts are drawn anew for each request.
 - Before its first round of a scenario everybody is asked the same over ${READY_CONNECTIONS} connections for ${plan.readySeconds} s, so that it is compiled when it is measured.
