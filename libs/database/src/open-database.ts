@@ -13,8 +13,8 @@ const PATIENT_CONNECTION_TIMEOUT_MS = 10_000;
 
 /**
  * A connection is closed when nobody has used it for so long. A new one takes longer than a request, and is slow at first, since
- * its process has none of the table's pages at hand: measured, with new ones after ten quiet seconds, 64 clients get half as
- * many answers in the first half second.
+ * its process has none of the table's pages at hand: measured, when all are new, 64 clients get half as many answers in the
+ * first half second.
  */
 const IDLE_CONNECTION_MS = 300_000;
 
