@@ -9,8 +9,8 @@ const MOST_SHOWN = 3;
 
 interface Notice {
   kind: 'saved' | 'problem';
-  /** The todo that it is about: a later notice about the same one takes its place. */
-  todoId?: number;
+  /** The todo or the form that it is about: a later notice about the same one takes its place. */
+  about: string;
   /** Quoted before the text. It may be written in any direction. */
   subject?: string;
   text: string;
@@ -31,15 +31,15 @@ let lastKey = 0;
 export function notify(notice: Notice) {
   const others = store
     .get()
-    .notices.filter(({ kind, todoId, isOnlyCopy }) => isOnlyCopy || (kind === 'problem' && todoId !== notice.todoId));
+    .notices.filter(({ kind, about, isOnlyCopy }) => isOnlyCopy || (kind === 'problem' && about !== notice.about));
   lastKey += 1;
   const notices = [...others, { ...notice, key: lastKey }];
   const tooMany = notices.filter(({ isOnlyCopy }) => !isOnlyCopy).slice(0, -MOST_SHOWN);
   store.update({ notices: notices.filter((shown) => !tooMany.includes(shown)) });
 }
 
-/** Closes the notice about a todo: it is no longer true. */
-export const closeNotice = (todoId: number) => closeWhere((notice) => notice.todoId === todoId);
+/** Closes the notice about a todo or a form: it is no longer true. */
+export const closeNotice = (about: string) => closeWhere((notice) => notice.about === about);
 
 function closeWhere(isClosed: (notice: Notice & { key: number }) => boolean) {
   store.update({ notices: store.get().notices.filter((notice) => !isClosed(notice)) });

@@ -27,6 +27,7 @@ interface TodoFormProps {
 
 export function TodoForm({ initial, draftKey, cancel, onSave, onSaved }: TodoFormProps) {
   const draft = useDraft(draftKey, initial);
+  const about = `form ${draftKey}`;
   const { description, isCompleted } = draft.values;
   const [isSaving, setSaving] = useState(false);
   const [problem, setProblem] = useState<Problem>();
@@ -53,7 +54,7 @@ export function TodoForm({ initial, draftKey, cancel, onSave, onSaved }: TodoFor
     try {
       await attempt();
       draft.saved();
-      notify(SAVED);
+      notify(saved(about));
       if (!field.current) return;
       onSaved();
       // The router does so only where it adds to the history.
@@ -61,7 +62,7 @@ export function TodoForm({ initial, draftKey, cancel, onSave, onSaved }: TodoFor
     } catch (reason) {
       const isKept = draft.failed();
       if (!field.current) {
-        reportFailure(description, reason, isKept ? undefined : attempt);
+        reportFailure(about, description, reason, isKept ? undefined : attempt);
         return;
       }
       setProblem(asProblem(reason));
@@ -179,16 +180,17 @@ function Restored({ words, onDiscard }: { words: string; onDiscard: () => void }
   );
 }
 
-const SAVED = { kind: 'saved', text: 'Saved.' } as const;
+const saved = (about: string) => ({ kind: 'saved', about, text: 'Saved.' }) as const;
 
 /**
  * Tells of a form that has been left.
  * @param attempt saves it again, if the form has not kept it
  */
-function reportFailure(description: string, reason: unknown, attempt?: () => Promise<void>) {
+function reportFailure(about: string, description: string, reason: unknown, attempt?: () => Promise<void>) {
   const { message } = asProblem(reason);
   notify({
     kind: 'problem',
+    about,
     subject: shortened(description),
     text: `could not be saved. ${message}${attempt ? '' : ' The form has kept what you typed.'}`,
     isOnlyCopy: attempt !== undefined,
@@ -196,8 +198,8 @@ function reportFailure(description: string, reason: unknown, attempt?: () => Pro
       attempt &&
       (() => {
         attempt().then(
-          () => notify(SAVED),
-          (again: unknown) => reportFailure(description, again, attempt),
+          () => notify(saved(about)),
+          (again: unknown) => reportFailure(about, description, again, attempt),
         );
       }),
   });

@@ -79,7 +79,7 @@ async function change(id: number, changes: Partial<Todo>): Promise<Todo> {
 export async function setCompleted(id: number, isCompleted: Completed): Promise<void> {
   const isOnItsWay = store.get().wanted.has(id);
   want(id, isCompleted);
-  closeNotice(id);
+  closeNotice(aboutTodo(id));
   if (isOnItsWay) return;
 
   try {
@@ -105,7 +105,7 @@ function reportMissed(id: number, problem: Error) {
   const tell = () =>
     notify({
       kind: 'problem',
-      todoId: id,
+      about: aboutTodo(id),
       subject: shortened(shown()?.description ?? `Todo ${id}`),
       text: `is still ${missed ? 'open' : 'done'}. ${problem.message}`,
       retry: () => void setCompleted(id, missed),
@@ -117,12 +117,14 @@ function reportMissed(id: number, problem: Error) {
     () => {
       const isToggledAgain = store.get().wanted.has(id);
       if (isToggledAgain) return;
-      if (!isMissed()) closeNotice(id);
+      if (!isMissed()) closeNotice(aboutTodo(id));
       else if (!wasTold) tell();
     },
     () => undefined,
   );
 }
+
+const aboutTodo = (id: number) => `todo ${id}`;
 
 function inTurn<Result>(id: number, write: () => Promise<Result>): Promise<Result> {
   const turn = Promise.resolve(writing.get(id)).then(write, write);

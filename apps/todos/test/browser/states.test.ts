@@ -243,6 +243,28 @@ describe('While a save is on its way', () => {
     await page().getByRole('link', { name: 'New todo' }).first().click();
     expect(await description().inputValue()).toBe('Buy milk');
   });
+
+  test('and it fails when the page has been left, that stays told when another form is saved, until its own is', async () => {
+    const failed = 'could not be saved. The server has a problem. The form has kept what you typed.';
+    await store('Buy bread');
+    const release = await saveSlowly();
+    const mend = await breakDatabase();
+    await page().getByRole('link', { name: 'Todos', exact: true }).click();
+    release();
+    await shows(page(), failed);
+    await mend();
+    await page().getByRole('button', { name: 'Try again' }).click();
+    await page().getByRole('link', { name: 'All todos' }).first().click();
+    await page().getByRole('link', { name: 'Buy bread', exact: true }).click();
+    await page().getByRole('link', { name: 'Edit' }).click();
+    await save().click();
+    await shows(page(), /^Saved\.$/);
+    await shows(page(), failed);
+    await page().getByRole('link', { name: 'New todo' }).first().click();
+    await save().click();
+    await hides(page(), failed);
+    expect(await stored()).toEqual(['Buy bread', 'Buy milk']);
+  });
 });
 
 /** Saving “Buy milk” fails when its form has been left and “Buy bread” has been typed into the next. */
