@@ -6,7 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { freePort, startCluster, type Cluster } from '../src/index.ts';
+import { freePort, startCluster, type Cluster } from '@rest-services/local-postgres';
+
+// It runs an app, on which no lib may depend: as one of local-postgres, this test would not run after a change of the app.
+
+const stack = join(import.meta.dirname, '../libs/local-postgres/src/stack.ts');
 
 let directory: string;
 let cluster: Cluster;
@@ -21,7 +25,7 @@ afterAll(async () => {
 
 /** Runs one service from its sources, which need not be built. */
 function start(port: number) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '..', 'src', 'stack.ts'), '--watch', 'items'], {
+  const child = spawn(process.execPath, [stack, '--watch', 'items'], {
     env: { PATH: process.env.PATH, DATABASE_URL: cluster.url, PORT: `${port}`, LOG_LEVEL: 'error' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
