@@ -9,8 +9,8 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openDatabase } from '@rest-services/database';
 import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
-import { load, startProcess } from '@rest-services/service/testing';
-import { sql, type Kysely, type RawBuilder } from 'kysely';
+import { load, startProcess, withRole } from '@rest-services/service/testing';
+import { sql } from 'kysely';
 
 // The service as it runs in production: a process of its own, stopped by signals.
 
@@ -132,24 +132,9 @@ test.each(['wr0ng', ''])(
   },
 );
 
-/** @param act what is done with a role that has no rights yet, and with its connection string */
-async function withRole(act: (db: Kysely<unknown>, role: RawBuilder<unknown>, url: string) => Promise<void>) {
-  const name = `of_${new URL(database.url).pathname.slice(1)}`;
-  const role = sql.id(name);
-  const db = openDatabase({ url: database.url, poolMax: 2, timeouts: false, onConnectionError: () => undefined });
-  await sql`create role ${role} login password 'secret'`.execute(db);
-  try {
-    await act(db, role, Object.assign(new URL(database.url), { username: name, password: 'secret' }).href);
-  } finally {
-    await sql`drop owned by ${role}`.execute(db);
-    await sql`drop role ${role}`.execute(db);
-    await db.destroy();
-  }
-}
-
 test('A role that may not see which migrations there have been ends the process with exit code 1 and no retries; one that may needs no more rights to start', async () => {
   expect((await startItems({ DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
-  await withRole(async (db, role, DATABASE_URL) => {
+  await withRole(database, async (db, role, DATABASE_URL) => {
     const refused = startItems({ DATABASE_URL });
     expect((await refused.ended).code).toBe(1);
     expect(refused.log.map(({ msg }) => msg)).toEqual(['cannot migrate the database']);
@@ -161,7 +146,7 @@ test('A role that may not see which migrations there have been ends the process 
 });
 
 test('To migrate, three connections are enough, also while another process does', () =>
-  withRole(async (db, role, limitedUrl) => {
+  withRole(database, async (db, role, limitedUrl) => {
     await sql`alter role ${role} connection limit 3`.execute(db);
     await sql`alter default privileges grant all on tables to ${role}`.execute(db);
     const inTheWay = await db.startTransaction().execute();
@@ -256,13 +241,18 @@ test('A second signal ends the process at once', async () => {
   expect((await service.ended).code).toBe(1);
 });
 
-test('An unexpected error is logged and ends the process with code 1', async () => {
+test.each([
+  ['the service', [], /^Server listening at/],
+  ['the migration', ['migrate'], /^database is not up yet/],
+] as const)('An unexpected error of %s is logged and ends the process with code 1', async (_, args, whenLogged) => {
   const failing = 'process.on("SIGUSR2", () => { throw new Error("unexpected") })';
-  const service = startItems({
-    DATABASE_URL: database.url,
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(failing)}`,
-  });
-  await service.listening();
+  const url = new URL(database.url);
+  if (args.length > 0) url.port = `${await freePort()}`;
+  const service = startItems(
+    { DATABASE_URL: url.href, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(failing)}` },
+    ...args,
+  );
+  await service.logged(whenLogged);
   service.child.kill('SIGUSR2');
   expect((await service.ended).code).toBe(1);
   const fatal: unknown = expect.objectContaining({
@@ -270,6 +260,25 @@ test('An unexpected error is logged and ends the process with code 1', async () 
     err: expect.objectContaining({ message: 'unexpected' }),
   });
   expect(service.log).toContainEqual(fatal);
+});
+
+test('What was sent is not in the log, when a server that quotes the values of failed statements ends one', async () => {
+  const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  const name = sql.id(new URL(database.url).pathname.slice(1));
+  await sql`alter database ${name} set log_parameter_max_length_on_error = -1`.execute(db);
+  const service = startItems({ DATABASE_URL: database.url, DATABASE_POOL_MAX: '1' });
+  const url = await service.listening();
+  // What is being prepared has no values yet.
+  await createItem(url);
+  const inTheWay = await db.startTransaction().execute();
+  await sql`lock table item in share mode`.execute(inTheWay);
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"title":"s3cret"}' };
+  expect((await fetch(`${url}/v1/items`, init)).status).toBe(500);
+  await inTheWay.rollback().execute();
+  await db.destroy();
+  const { err } = await service.logged(({ err }) => (err as { code?: string } | undefined)?.code === '57014');
+  expect(err).not.toHaveProperty('where');
+  expect(JSON.stringify(service.log)).not.toContain('s3cret');
 });
 
 test('A port that is taken ends the process with code 1 and one line that names it', async () => {

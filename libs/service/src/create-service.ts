@@ -44,10 +44,10 @@ export type Service = Awaited<ReturnType<typeof createService>>;
 export async function createService({ settings, title, description, ...words }: ServiceOptions) {
   const requestLog = new RequestLog(settings.LOG_LEVEL);
   const app = Fastify({
-    // PostgreSQL's detail of an error quotes what was sent, which the log must not hold.
+    // PostgreSQL quotes what was sent in the detail of an error and, when it is set to, where it happened: the log must not hold it.
     logger: {
       level: settings.LOG_LEVEL,
-      redact: { paths: ['err.detail'], remove: true },
+      redact: { paths: ['err.detail', 'err.where'], remove: true },
       stream: logStream,
     },
     logController: requestLog,

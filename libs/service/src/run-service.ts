@@ -78,11 +78,11 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
   );
   // Before anything is waited for: as the first process of a container this one gets no signal that it does not handle.
   closeWithGrace({ delay: STOP_LIMIT_MS, logger: false, skip: NOT_HANDLED }, async ({ err, signal }) => {
-    // Whoever waits for the job must not take it for done. PostgreSQL rolls back what it was at.
-    if (command === 'migrate') process.exit(1);
     const { app, db, lifecycle } = await assembled;
     if (err) app.log.fatal({ err }, 'ending after an unexpected error');
-    else app.log.info({ signal }, 'draining');
+    // Whoever waits for the job must not take it for done. PostgreSQL rolls back what it was at.
+    if (command === 'migrate') process.exit(1);
+    if (signal) app.log.info({ signal }, 'draining');
     lifecycle.isDraining = true;
     if (signal) await sleep(settings.SHUTDOWN_DELAY_MS);
     await app.close();

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, freePort, startCluster, type TestDatabase } from '@rest-services/local-postgres';
+import { sql } from 'kysely';
 import { hang } from './hang.ts';
 import { load, send, type Write } from './load.ts';
 import { startProcess } from './process.ts';
+import { withRole } from './role.ts';
 
 /** A service as its operators see it. */
 export interface Operated {
@@ -53,6 +55,16 @@ export function testOperations({ main, defaultPort, list, record, firstMigration
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(record),
     });
+  /** The records of the ids 1 and 2. */
+  const createTwo = async (url: string) => {
+    for (const number of [101, 102]) expect(await send(url, writes(number)[0])).toMatchObject({ body: succeeded });
+  };
+  const changeTheSecond = async (url: string) => {
+    for (const write of writes(2)) {
+      const { status, body } = await send(url, write);
+      expect([write.method, write.path, status! < 300, body]).toEqual([write.method, write.path, true, succeeded]);
+    }
+  };
   const answer = async (url: string) => {
     const response = await fetch(url);
     return [response.status, await response.json()];
@@ -86,6 +98,18 @@ export function testOperations({ main, defaultPort, list, record, firstMigration
       expect(await answer(`${url}/readyz`)).toEqual([503, { message: expect.stringContaining(firstMigration) }]);
       expect((await start({}, 'migrate').ended).code).toBe(0);
       expect(await answer(`${url}/readyz`)).toEqual([200, { message: 'ready' }]);
+    });
+
+    test('MIGRATE_ON_START false: a role that may change rows, and nothing else, answers every request', async () => {
+      expect((await start({}, 'migrate').ended).code).toBe(0);
+      await withRole(database, async (db, role, DATABASE_URL) => {
+        await sql`grant select, insert, update, delete on all tables in schema public to ${role}`.execute(db);
+        const url = await start({ DATABASE_URL, MIGRATE_ON_START: 'false' }).listening();
+        expect(await answer(`${url}/readyz`)).toEqual([200, { message: 'ready' }]);
+        await createTwo(url);
+        expect((await send(url, list)).status).toBe(200);
+        await changeTheSecond(url);
+      });
     });
 
     test('DATABASE_URL holds a password: neither the log nor stderr ever shows it, when it is wrong or nothing answers there', async () => {
@@ -201,8 +225,7 @@ export function testOperations({ main, defaultPort, list, record, firstMigration
       try {
         const service = start({ DATABASE_URL: cluster.url });
         const url = await service.listening();
-        // The records of the ids 1 and 2.
-        for (const number of [101, 102]) expect(await send(url, writes(number)[0])).toMatchObject({ body: succeeded });
+        await createTwo(url);
         // As many connections as there may be, so that the first writes find one.
         await Promise.all(Array.from({ length: 20 }, () => send(url, list)));
 
@@ -223,10 +246,7 @@ export function testOperations({ main, defaultPort, list, record, firstMigration
         expect(await answer(`${url}/readyz`)).toEqual([503, { message: 'database unreachable' }]);
 
         goOn();
-        for (const write of writes(2)) {
-          const { status, body } = await send(url, write);
-          expect([write.method, write.path, status! < 300, body]).toEqual([write.method, write.path, true, succeeded]);
-        }
+        await changeTheSecond(url);
         expect(await answer(`${url}/readyz`)).toEqual([200, { message: 'ready' }]);
         expect(JSON.stringify(service.log)).not.toContain(new URL(cluster.url).password);
       } finally {

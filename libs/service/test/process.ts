@@ -37,7 +37,7 @@ export function startProcess(main: string, environment: NodeJS.ProcessEnv, ...ar
     return new Promise((resolve, reject) => {
       const check = () => {
         const line = log.find(isWanted);
-        if (!line && child.exitCode === null) return;
+        if (!line && child.exitCode === null && child.signalCode === null) return;
         waiting.delete(check);
         if (line) resolve(line);
         else reject(new Error(`ended without logging ${String(wanted)}: ${JSON.stringify(log)}`));

@@ -8,6 +8,7 @@ export { load, send, type Outcome, type Write } from './load.ts';
 export { startProcess, type LogLine } from './process.ts';
 export { testOperations } from './operations.ts';
 export { refusals, testUnreadableBodies } from './refusals.ts';
+export { withRole } from './role.ts';
 
 // Those of a test that has failed: Jest would wait for them forever.
 afterAll(() => started.forEach((child) => child.kill('SIGKILL')));
