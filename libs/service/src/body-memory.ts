@@ -34,12 +34,21 @@ export class BodyMemory {
 
   release(bytes: number) {
     this.#bytes -= bytes;
-    if (!this.isFull) this.#waiting.shift()?.();
+    while (!this.isFull && this.#waiting.length > 0) this.#waiting.shift()!();
   }
 
-  /** Waits while it is full. Whoever has waited calls `release` in the end, which lets the next go on. */
-  async waitForRoom() {
-    if (this.isFull) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  /** Waits while it is full, in the order in which others do. */
+  async holdWhenThereIsRoom(bytes: number) {
+    if (!this.isFull) {
+      this.hold(bytes);
+      return;
+    }
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(() => {
+        this.hold(bytes);
+        resolve();
+      });
+    });
   }
 }
 

@@ -2,10 +2,17 @@ import { Readable } from 'node:stream';
 import type { LongList } from '@rest-services/database';
 import { overloaded } from '@rest-services/errors';
 import type { FastifyReply } from 'fastify';
+import pLimit from 'p-limit';
 import type { BodyMemory } from './body-memory.ts';
 
 /** Requests that share a statement share its rows, which are then turned into text once for all of them. */
 const texts = new WeakMap<readonly unknown[], string>();
+
+/** The same for the begin of a longer list. */
+const begins = new WeakMap<readonly unknown[], Begin>();
+
+/** Lists that have begun leave most connections to the database to requests that have no answer yet, and wait for each other. */
+const inTurn = pLimit(4);
 
 /** What is written at once: of what its reader does not take, the system keeps a copy. */
 const PIECE_BYTES = 64 * 1_024;
@@ -37,7 +44,15 @@ export function sendRows<Row>(reply: FastifyReply, list: LongList<Row>) {
       next: next && (async () => encoded(',', await next())),
     };
   };
-  return reply.send(Readable.from(inPieces(encoded('[', list), bodyMemory, () => reply.raw.destroyed)));
+  const { rows } = list;
+  const begin = begins.get(rows) ?? { ...encoded('[', list), readers: 0 };
+  begins.set(rows, begin);
+  const release = holdBegin(begin, bodyMemory);
+  const { bytes, next } = begin;
+  const stream = Readable.from(inPieces({ bytes, next }, bodyMemory, release, () => reply.raw.destroyed));
+  // Also of one that is never read.
+  stream.once('close', release);
+  return reply.send(stream);
 }
 
 /** A chunk of a list as text. It does not keep the rows, which may be as large. */
@@ -46,29 +61,52 @@ interface Chunk {
   next: (() => Promise<Chunk>) | undefined;
 }
 
-const NOTHING: Chunk = { bytes: Buffer.alloc(0), next: undefined };
+interface Begin extends Chunk {
+  /** Those who have not taken it yet. */
+  readers: number;
+}
 
-async function* inPieces(chunk: Chunk, memory: BodyMemory, hasLeft: () => boolean) {
-  try {
-    for (;;) {
-      const { length } = chunk.bytes;
-      memory.hold(length);
-      try {
-        for (let at = 0; at < length; at += PIECE_BYTES) yield chunk.bytes.subarray(at, at + PIECE_BYTES);
-      } finally {
-        memory.release(length);
-      }
-      const { next } = chunk;
-      if (!next) break;
-      // It is not counted any more, and must not be kept.
-      chunk = NOTHING;
-      await memory.waitForRoom();
-      if (hasLeft()) return;
-      chunk = await next();
+/** @returns what is to be called, once or more, when its reader has taken it or has left */
+function holdBegin(begin: Begin, memory: BodyMemory) {
+  const { length } = begin.bytes;
+  if (begin.readers === 0) memory.hold(length);
+  begin.readers += 1;
+  let held: Begin | undefined = begin;
+  return () => {
+    if (!held) return;
+    held.readers -= 1;
+    if (held.readers === 0) memory.release(length);
+    held = undefined;
+  };
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** @param release gives back the memory of the first chunk, which is held already */
+async function* inPieces(chunk: Chunk, memory: BodyMemory, release: () => void, hasLeft: () => boolean) {
+  for (;;) {
+    const { length } = chunk.bytes;
+    const { next } = chunk;
+    try {
+      for (let at = 0; at < length; at += PIECE_BYTES) yield chunk.bytes.subarray(at, at + PIECE_BYTES);
+    } finally {
+      release();
     }
-    yield ']';
-  } finally {
-    // The next list that waits for room goes on, if there is some.
-    memory.release(0);
+    if (!next) break;
+    // It is not counted any more, and must not be kept, as a generator may keep whatever it has had.
+    chunk.bytes = NOTHING;
+    // Nobody knows how large the next one is, but all who read at once would be too much.
+    await memory.holdWhenThereIsRoom(length);
+    try {
+      const read = await inTurn(async () => (hasLeft() ? undefined : next()));
+      if (!read) return;
+      chunk = read;
+      memory.hold(chunk.bytes.length);
+    } finally {
+      memory.release(length);
+    }
+    const held = chunk.bytes.length;
+    release = () => memory.release(held);
   }
+  yield ']';
 }

@@ -13,7 +13,7 @@ const overloaded = { message: 'The service is overloaded, try again in a moment'
 
 let service: Awaited<ReturnType<typeof start>>;
 const start = () => serve({ migrations: {}, buildApp });
-let chunksRead: number;
+let chunksRead = 0;
 let lateAnswers: number;
 beforeEach(async () => {
   service = await start();
@@ -39,13 +39,46 @@ async function buildApp(_db: unknown, settings: Settings) {
   app.get('/failing', { schema: { response: { 200: list } } }, async (_request, reply) =>
     sendRows(reply, { ...chunks(1), next: () => Promise.reject(new Error('The database fails')) }),
   );
+  app.get('/slow', { schema: { response: { 200: list } } }, async (_request, reply) =>
+    sendRows(reply, { rows: [['first']], next: readSlowly }),
+  );
+  const atOnce: (() => void)[] = [];
+  for (const [path, rowsOf] of [
+    ['/own-rows', () => chunks(2)],
+    ['/shared-rows', () => shared],
+  ] as const) {
+    app.get(path, { schema: { response: { 200: list } } }, async (_request, reply) => {
+      await new Promise<void>((resolve) => {
+        atOnce.push(resolve);
+        if (atOnce.length === AT_ONCE) atOnce.splice(0).forEach((begin) => begin());
+      });
+      return sendRows(reply, rowsOf());
+    });
+  }
   return app;
 }
+
+/** Requests that get their rows in the same moment, as those that share a statement do. */
+const AT_ONCE = 10;
 
 const chunks = (count: number): LongList<string[]> => {
   chunksRead += 1;
   return { rows: [['x'.repeat(8 * MiB)]], next: count === 1 ? undefined : () => Promise.resolve(chunks(count - 1)) };
 };
+
+const shared = chunks(2);
+
+/** Chunks that are being read, until `goOn` is called. */
+const reading = { now: 0, most: 0, goOn: () => {} };
+const held = new Promise<void>((resolve) => (reading.goOn = resolve));
+
+async function readSlowly() {
+  reading.now += 1;
+  reading.most = Math.max(reading.most, reading.now);
+  await held;
+  reading.now -= 1;
+  return { rows: [['last']], next: undefined };
+}
 
 /** Sends all of a body but its last byte. */
 function sendUnfinished(headers: Record<string, string>, piece: string, pieces: number) {
@@ -193,6 +226,26 @@ describe('Answers that are slow to be read', () => {
   test('are counted no longer when they have been read', async () => {
     for (let turn = 0; turn < 6; turn += 1) expect((await service.request('GET', '/texts')).status).toBe(200);
     for (let turn = 0; turn < 2; turn += 1) expect((await service.request('GET', '/list')).body).toHaveLength(20);
+  });
+
+  test.each([
+    ['each has rows of its own', '/own-rows', 4],
+    ['all share their rows', '/shared-rows', AT_ONCE],
+  ])('hold no more than 32 MiB together when they begin in the same moment, and %s', async (_, path, begun) => {
+    const lists = await Promise.all(Array.from({ length: AT_ONCE }, () => open(path)));
+    const statuses = lists.map(({ statusCode }) => statusCode!);
+    expect(statuses.toSorted((a, b) => a - b)).toEqual(Array.from(lists, (_list, n) => (n < begun ? 200 : 503)));
+    lists.forEach((list) => list.destroy());
+    while ((await service.request('GET', '/list')).status === 503);
+  });
+
+  test('ask for the chunks of no more than four lists at once: the others wait, and all are complete', async () => {
+    const lists = await Promise.all(Array.from({ length: 20 }, () => open('/slow')));
+    await service.request('POST', '/texts', { text: 'a' });
+    expect(reading).toMatchObject({ now: 4, most: 4 });
+    reading.goOn();
+    for (const list of lists) expect(await json(list)).toEqual([['first'], ['last']]);
+    expect(reading).toMatchObject({ now: 0, most: 4 });
   });
 
   test('leave no memory for lists: new ones get 503, those that have begun wait and go on afterwards', async () => {
