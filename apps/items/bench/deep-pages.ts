@@ -4,6 +4,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@rest-services/local-postgres';
 import { startBuiltService } from '@rest-services/service/built-service';
 import pg from 'pg';
@@ -93,7 +94,11 @@ try {
 
 async function ready(url: string) {
   const isReady = async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok;
-  while (!(await isReady())) if (service.child.exitCode !== null) throw new Error('The service has ended');
+  while (!(await isReady())) {
+    const hasEnded = service.child.exitCode !== null || service.child.signalCode !== null;
+    if (hasEnded) throw new Error('The service has ended');
+    await sleep(20);
+  }
 }
 
 async function medianMs(url: string) {

@@ -102,7 +102,7 @@ export async function startServer(
 /** Nothing but an answer tells that a process is ready whose log nobody reads. */
 async function firstAnswer(child: ChildProcess, url: string) {
   const deadline = performance.now() + START_LIMIT_MS;
-  while (child.exitCode === null && performance.now() < deadline) {
+  while (!hasEnded(child) && performance.now() < deadline) {
     const response = await fetch(url).catch(() => undefined);
     await response?.text();
     if (response?.status === 200) return;
@@ -111,8 +111,10 @@ async function firstAnswer(child: ChildProcess, url: string) {
   throw new Error(`${child.spawnargs.join(' ')} does not answer ${url}`);
 }
 
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
+
 async function stopChild(child: ChildProcess) {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (hasEnded(child)) return;
   child.kill('SIGTERM');
   await once(child, 'exit');
 }

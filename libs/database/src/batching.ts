@@ -26,8 +26,8 @@ const DEADLOCK_PAUSE_MS = 50;
 export const RUN_ALONE = Symbol('to be run alone');
 
 /**
- * Calls of the result in one turn are answered by one call of `run`. What fails for a reason that may be that of a single
- * key is tried again for each key by itself.
+ * Calls of the result that come together, as `batchSchedule` has it, are answered by one call of `run`. What fails for a
+ * reason that may be that of a single key is tried again for each key by itself.
  * @param run answers what belongs to each key, in the order of the keys; for several, it may leave some `RUN_ALONE`
  * @param runAlone answers what belongs to one key, until `deadline`, a time of `performance.now()`
  * @returns a function that answers what belongs to a key, and fails as `run` and `runAlone` do

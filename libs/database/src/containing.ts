@@ -25,7 +25,7 @@ interface SearchOptions<Column> {
 /**
  * Lists of the rows in which a text contains another one, in any case of letters.
  * @param query the rows to be searched
- * @returns a function that reads the first chunk of such a list, as `inChunks` does. Searches of one turn share a
+ * @returns a function that reads the first chunk of such a list, as `inChunks` does. Searches that come together share a
  * statement.
  */
 export function containing<DB, Table extends keyof DB, Row extends WithId>(

@@ -185,9 +185,9 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
 const isLarge = (row: object) => Object.values(row).some((value) => typeof value === 'string' && value.length > 4_096);
 
 /**
- * Changes of one turn share a statement, which waits for no locked row: those are left to statements of their own, so that
- * only the callers of those rows wait.
- * @param repeated what becomes of a further change of the same row in the same turn
+ * Changes share a statement, which waits for no locked row: those are left to statements of their own, so that only the
+ * callers of those rows wait.
+ * @param repeated what becomes of a further change of the same row in the same statement
  * @returns a function that answers whether there was a row with the id
  */
 function changing<Change extends WithId>(
