@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 
@@ -6,6 +7,9 @@ import pg from 'pg';
  * for a connection, of 1 s, that makes 2.5 s; a request may take three.
  */
 const UNRESPONSIVE_MS = 1_500;
+
+/** A long answer is read to its end, as long as no more than this passes without a piece of it. */
+const SILENCE_MS = 50;
 
 /** SQLSTATE query_canceled: `statement_timeout`, or an administrator, has ended the statement. */
 export const STATEMENT_TIMED_OUT = '57014';
@@ -88,10 +92,18 @@ const run = (client: pg.PoolClient, { text, parameters, name, limitMs }: Stateme
   new Promise<pg.QueryResult>((resolve, reject) => {
     // Not the driver's own limit, which puts another callback in the place of this one: measured, 2 kB of each statement
     // then survive until a full collection of the heap, where otherwise next to nothing does.
-    // What has arrived while the event loop was late is still read: it is no fault of the server.
-    const timer = limitMs && setTimeout(() => setImmediate(() => reject(new Error('Query timeout'))), limitMs);
+    // What has arrived while the event loop was late, or is arriving, is still read: it is no fault of the server.
+    const stream = client.connection.stream as Socket;
+    let look: NodeJS.Immediate | undefined;
+    const giveUpWhenSilent = (readBefore?: number) => {
+      const { bytesRead } = stream;
+      if (bytesRead === readBefore) reject(new Error('Query timeout'));
+      else timer = setTimeout(() => (look = setImmediate(giveUpWhenSilent, bytesRead)), SILENCE_MS);
+    };
+    let timer = limitMs && setTimeout(giveUpWhenSilent, limitMs);
     const callback = (error: Error | null, result: pg.QueryResult) => {
       clearTimeout(timer);
+      clearImmediate(look);
       if (error) reject(error);
       else resolve(result);
     };

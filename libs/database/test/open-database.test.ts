@@ -1,5 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
@@ -54,6 +55,16 @@ describe('openDatabase', () => {
     expect(outcomes.filter((each) => each === 503)).toHaveLength(20);
     expect(outcomes.filter((each) => each === 'done')).toHaveLength(100);
     expect(poolUse(db)).toEqual({ inUse: 0, idle: 1, waiting: 0 });
+    await db.destroy();
+  });
+
+  test('reads an answer to its end that has not arrived in time because the event loop was busy', async () => {
+    const db = open();
+    await sql`set statement_timeout = 0`.execute(db);
+    const answer = sql<{ text: string }>`select repeat('x', 100000000) as text`.execute(db);
+    await endOfTurn();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_600);
+    expect((await answer).rows[0]!.text).toHaveLength(100_000_000);
     await db.destroy();
   });
 

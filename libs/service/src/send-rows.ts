@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LongList } from '@rest-services/database';
-import { overloaded } from '@rest-services/errors';
+import { HttpError, overloaded } from '@rest-services/errors';
 import type { FastifyReply } from 'fastify';
 import pLimit from 'p-limit';
 import type { BodyMemory } from './body-memory.ts';
@@ -82,6 +83,22 @@ function holdBegin(begin: Begin, memory: BodyMemory) {
 
 const NOTHING = Buffer.alloc(0);
 
+/** So much later a list that has begun asks again for what there was no connection for. */
+const PAUSE_MS = 100;
+
+/** Who has got the begin of a list can't be told to try again: that is done here instead. */
+async function patiently(next: () => Promise<Chunk>, hasLeft: () => boolean): Promise<Chunk | undefined> {
+  if (hasLeft()) return undefined;
+  try {
+    return await next();
+  } catch (error) {
+    const isOverloaded = error instanceof HttpError && error.statusCode === 503;
+    if (!isOverloaded) throw error;
+    await sleep(PAUSE_MS);
+    return patiently(next, hasLeft);
+  }
+}
+
 /** @param release gives back the memory of the first chunk, which is held already */
 async function* inPieces(chunk: Chunk, memory: BodyMemory, release: () => void, hasLeft: () => boolean) {
   for (;;) {
@@ -98,7 +115,7 @@ async function* inPieces(chunk: Chunk, memory: BodyMemory, release: () => void, 
     // Nobody knows how large the next one is, but all who read at once would be too much.
     await memory.holdWhenThereIsRoom(length);
     try {
-      const read = await inTurn(async () => (hasLeft() ? undefined : next()));
+      const read = await inTurn(patiently, next, hasLeft);
       if (!read) return;
       chunk = read;
       memory.hold(chunk.bytes.length);

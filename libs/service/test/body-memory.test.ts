@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { LongList } from '@rest-services/database';
+import { HttpError } from '@rest-services/errors';
 import { Type } from 'typebox';
 import { createService, sendRows, type Settings } from '../src/index.ts';
 import { serve } from './testing.ts';
@@ -39,6 +40,15 @@ async function buildApp(_db: unknown, settings: Settings) {
   app.get('/failing', { schema: { response: { 200: list } } }, async (_request, reply) =>
     sendRows(reply, { ...chunks(1), next: () => Promise.reject(new Error('The database fails')) }),
   );
+  app.get('/overloaded', { schema: { response: { 200: list } } }, async (_request, reply) => {
+    let isFirstTime = true;
+    const next = () => {
+      if (!isFirstTime) return Promise.resolve({ rows: [['last']], next: undefined });
+      isFirstTime = false;
+      return Promise.reject(new HttpError(503, 'No connection'));
+    };
+    return sendRows(reply, { rows: [['first']], next });
+  });
   app.get('/slow', { schema: { response: { 200: list } } }, async (_request, reply) =>
     sendRows(reply, { rows: [['first']], next: readSlowly }),
   );
@@ -246,6 +256,10 @@ describe('Answers that are slow to be read', () => {
     reading.goOn();
     for (const list of lists) expect(await json(list)).toEqual([['first'], ['last']]);
     expect(reading).toMatchObject({ now: 0, most: 4 });
+  });
+
+  test('are complete when the service is overloaded after they have begun: the next chunk is asked for again', async () => {
+    expect(await json(await open('/overloaded'))).toEqual([['first'], ['last']]);
   });
 
   test('leave no memory for lists: new ones get 503, those that have begun wait and go on afterwards', async () => {
