@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 
@@ -93,7 +94,7 @@ const run = (client: pg.PoolClient, { text, parameters, name, limitMs }: Stateme
     // Not the driver's own limit, which puts another callback in the place of this one: measured, 2 kB of each statement
     // then survive until a full collection of the heap, where otherwise next to nothing does.
     // What has arrived while the event loop was late, or is arriving, is still read: it is no fault of the server.
-    const stream = client.connection.stream as Socket;
+    const stream = client.connection.stream as Duplex & Pick<Socket, 'bytesRead'>;
     let look: NodeJS.Immediate | undefined;
     const giveUpWhenSilent = (readBefore?: number) => {
       const { bytesRead } = stream;
