@@ -1,5 +1,5 @@
 import { sql, type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
-import { compiled, opaque, prepared } from './open-database.ts';
+import { opaque, prepared } from './open-database.ts';
 import type { WithId } from './shared-statements.ts';
 import { coalesced } from './batching.ts';
 
@@ -36,8 +36,7 @@ export function inChunks<DB, Table extends keyof DB, Row extends WithId>(
 
 /**
  * The same for lists whose first chunk has been read already.
- * @param query the rows of a list. Values in it are placeholders: callers of the result give the real ones, in the order of
- * the SQL text. With values, PostgreSQL plans the statement anew for each chunk; without, once for each connection.
+ * @param query the rows of a list, without values of its own
  * @returns a function that makes a list of up to `limit` rows, those that have been read included
  */
 export function chunksAfter<DB, Table extends keyof DB, Row extends WithId>(
@@ -45,24 +44,19 @@ export function chunksAfter<DB, Table extends keyof DB, Row extends WithId>(
   query: SelectQueryBuilder<DB, Table, Row>,
   longText?: keyof Row & string,
 ) {
-  const isAlwaysTheSame = query.compile().parameters.length === 0;
-  const value = isAlwaysTheSame ? opaque<number>('bigint') : sql<number>`${0}`;
-  const rest = chunkOf(query.where(sql<SqlBool>`id > ${value}`), longText, value).compile(db);
-  const read = isAlwaysTheSame ? prepared(db, rest) : compiled(db, rest);
-  return function listFrom(rows: readonly Row[], limit = Infinity, values: unknown[] = []): LongList<Row> {
+  const value = opaque<number>('bigint');
+  const read = prepared(db, chunkOf(query.where(sql<SqlBool>`id > ${value}`), longText, value).compile(db));
+  return function listFrom(rows: readonly Row[], limit = Infinity): LongList<Row> {
     const missing = limit - rows.length;
     if (missing <= 0 || !mayGoOn(rows)) return { rows, next: undefined };
     // The id alone, so that the rows are not kept until their reader has taken them.
     const { id } = rows.at(-1)!;
-    return {
-      rows,
-      next: async () => listFrom(await read(...values, id, Math.min(missing, CHUNK_ROWS)), missing, values),
-    };
+    return { rows, next: async () => listFrom(await read(id, Math.min(missing, CHUNK_ROWS)), missing) };
   };
 }
 
 /** Whether there may be more rows than those of a chunk. */
-const mayGoOn = (chunk: readonly object[]) =>
+export const mayGoOn = (chunk: readonly object[]) =>
   chunk.length === CHUNK_ROWS || ((chunk.at(-1) as Measured | undefined)?.text_bytes ?? 0) >= CHUNK_BYTES;
 
 /** A row of a list with long texts: the length of its own, and of those before it in its chunk. */

@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
-import { CHUNK_ROWS, chunkOf, chunksAfter, withinBytes } from './chunks.ts';
+import { CHUNK_ROWS, chunkOf, mayGoOn, withinBytes, type LongList } from './chunks.ts';
 import { STATEMENT_TIMED_OUT } from './connection.ts';
 import { compiled, isDirect, opaque, prepared } from './open-database.ts';
 import type { WithId } from './shared-statements.ts';
@@ -13,6 +13,15 @@ const MAX_SHARED_LENGTH = 256;
 
 /** So often PostgreSQL looks, unless it is told otherwise, whether a table has changed so much that its sample is out of date. */
 const SAMPLED_EVERY_MS = 60_000;
+
+/** The first ids among which a search looks for its text in one row after the other. */
+const FIRST_WINDOW = 1_000;
+
+/**
+ * The same for the most ids, which takes some 25 ms. Whoever looks for all matches in the index of trigrams instead has to
+ * sort those that are left for each chunk: where there are as many, the whole list would take a time that grows with their square.
+ */
+const MAX_WINDOW = 64_000;
 
 interface SearchOptions<Column> {
   table: string;
@@ -40,8 +49,37 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
   // of trigrams. Without it, the planner estimates from a sample of a hundred texts: one of these that matches stands for a
   // hundredth of the table, and it would walk through all rows in the order of their ids to find so many.
   const planned = matching(sql`${''}`).where(sql<SqlBool>`length(${text}) between 0 and 1000000000`);
-  const firstPlanned = compiled(db, chunkOf(planned, longText).compile(db));
-  const listFrom = chunksAfter(db, planned, longText);
+  const find = compiled(db, chunkOf(planned.where(sql<SqlBool>`id > ${0}`), longText).compile(db));
+
+  // With the offset, the planner does not look for the text before it has looked for the ids.
+  const window = query
+    .where(sql<SqlBool>`id > ${opaque('bigint')}`)
+    .where(sql<SqlBool>`id <= ${opaque('bigint')}`)
+    .orderBy(sql`id`);
+  const walked = sql<Row>`
+    select * from (${window} offset 0) as walked where ${text} ilike ${opaque('text')} order by id limit ${sql.lit(CHUNK_ROWS)}`;
+  const walk = prepared(db, withinBytes(walked, longText).compile(db));
+
+  /** @param window ids among which a chunk of matches is to be expected */
+  async function listAfter(after: number, pattern: string, window: number): Promise<LongList<Row>> {
+    const rows: Row[] = [];
+    let from = after;
+    for (let ids = window; ids <= MAX_WINDOW; ids *= 8) {
+      const near = await walk(from, from + ids, pattern);
+      rows.push(...near);
+      from += ids;
+      if (mayGoOn(near) || rows.length >= CHUNK_ROWS) return begunList(rows, after, pattern);
+    }
+    const far = await find(pattern, from);
+    rows.push(...far);
+    return mayGoOn(far) ? begunList(rows, after, pattern) : { rows, next: undefined };
+  }
+
+  function begunList(rows: readonly Row[], after: number, pattern: string): LongList<Row> {
+    // The id alone, so that the rows are not kept until their reader has taken them.
+    const { id } = rows.at(-1)!;
+    return { rows, next: () => listAfter(id, pattern, 2 * (id - after)) };
+  }
 
   // Its rows are not sorted by the id itself, the index of which would be walked through instead.
   const rowsOfOne = matching(sql`asked.pattern`)
@@ -68,11 +106,12 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
   }, MAX_SEARCHES);
 
   const sample = sampleOf(db, table, column);
-  const first = coalesced((searched: string) => {
+  return coalesced(async (searched: string) => {
     const pattern = patternOf(searched);
-    return isDirect(db) && isRare(searched, sample()) ? shared(pattern) : firstPlanned(pattern);
+    if (!isDirect(db) || !isRare(searched, sample())) return listAfter(0, pattern, FIRST_WINDOW);
+    const rows = await shared(pattern);
+    return mayGoOn(rows) ? begunList(rows, 0, pattern) : { rows, next: undefined };
   });
-  return async (searched: string) => listFrom(await first(searched), Infinity, [patternOf(searched)]);
 }
 
 /** A pattern for texts that contain this one, in which `%`, `_` and `\` are ordinary characters. */
@@ -80,8 +119,7 @@ const patternOf = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 
 /**
  * Whether so few rows contain a text that the index of trigrams, for which three letters or digits in a row are the
- * least, is the best way to find them. Others are planned with their text: PostgreSQL then may walk through the table in
- * the order of the ids until it has found enough.
+ * least, is the best way to find them. Of others, the first ids may have enough.
  */
 const isRare = (text: string, sample: string) =>
   /[a-z\d]{3}/i.test(text) && text.length <= MAX_SHARED_LENGTH && sample !== '' && !sample.includes(text.toLowerCase());

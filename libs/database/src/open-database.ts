@@ -218,7 +218,8 @@ export function prepared<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<R
  * saw that ten rows are asked for, a plan for ten would look cheaper than one for any number: it would plan the statement
  * anew each time, which takes longer than to read them.
  */
-export const opaque = <Value>(type: 'bigint' | 'bigint[]' | 'text[]') => sql<Value>`(select ${null}::${sql.raw(type)})`;
+export const opaque = <Value>(type: 'bigint' | 'bigint[]' | 'text' | 'text[]') =>
+  sql<Value>`(select ${null}::${sql.raw(type)})`;
 
 /** For the connections that are opened from now on. */
 function withoutParameters(options: pg.PoolOptions) {

@@ -50,18 +50,6 @@ test('Of rows with long texts, a chunk ends with the one that reaches 128 KiB', 
   expect(sizes).toEqual([2, 1, 1, 250, 2, 1]);
 });
 
-test('A list that depends on a value goes on with that of its caller', async () => {
-  const upTo = evenNumbers().where('id', '<=', 0);
-  const listFrom = chunksAfter(db, upTo);
-  const lists = await Promise.all(
-    [600, 5_000, 500, 502].map(async (last) => {
-      const first = await evenNumbers().where('id', '<=', last).orderBy('id').limit(250).execute();
-      return read(listFrom(first, Infinity, [last]));
-    }),
-  );
-  expect(lists.map(({ ids }) => ids)).toEqual([even.slice(0, 300), even, even.slice(0, 250), even.slice(0, 251)]);
-});
-
 test.each([10, 250, 251, 1_000, 2_500, Infinity])(
   'A list that goes on from its first chunk ends after %d rows, if there are so many',
   async (limit) => {
