@@ -96,30 +96,35 @@ export async function withDeadline<Result>(deadline: number, work: Promise<Resul
  * an Error ETIMEDOUT when it is not over by then
  */
 export function limitedPerRow<Change extends { id: number }>(change: (change: Change) => Promise<boolean>) {
-  const rows = new Map<number, { limit: LimitFunction; changes: number }>();
+  const rows = new Map<number, { limit?: LimitFunction; changes: number }>();
   // To make a limit takes longer than to go through it.
   const spare: LimitFunction[] = [];
   return async (asked: Change, givenDeadline?: number) => {
     const deadline = givenDeadline ?? performance.now() + LIMIT_MS;
-    const row = rows.get(asked.id) ?? { limit: spare.pop() ?? pLimit(CHANGES_AT_ONCE), changes: 0 };
-    if (row.limit.pendingCount >= MAX_WAITING) throw overloaded();
+    const row = rows.get(asked.id) ?? { changes: 0 };
     const isFirst = row.changes === 0;
+    // The first, which mostly is the only one, goes through no limit.
+    if (!isFirst) row.limit ??= spare.pop() ?? pLimit(BESIDE_THE_FIRST);
+    if (row.limit && row.limit.pendingCount >= MAX_WAITING) throw overloaded();
     row.changes += 1;
     rows.set(asked.id, row);
     let isUnderWay = false;
-    const changed = row.limit(async () => {
+    const run = async () => {
       try {
         if (!isFirst && performance.now() > deadline) throw overloaded();
         isUnderWay = true;
         return await change(asked);
       } finally {
         row.changes -= 1;
+        const { limit } = row;
+        if (isFirst && limit) limit.concurrency = CHANGES_AT_ONCE;
         if (row.changes === 0) {
           rows.delete(asked.id);
-          spare.push(row.limit);
+          if (limit) spare.push(Object.assign(limit, { concurrency: BESIDE_THE_FIRST }));
         }
       }
-    });
+    };
+    const changed = isFirst ? run() : row.limit!(run);
     // It has the whole time for itself, which its statement has a limit for.
     if (isFirst && givenDeadline === undefined) return changed;
     // What is under way may still take effect: nobody should be told to ask for it again.
@@ -129,6 +134,7 @@ export function limitedPerRow<Change extends { id: number }>(change: (change: Ch
 
 /** While one is written to disk, the next is on its way: measured, 50 % more changes of a row per second than one at a time. */
 const CHANGES_AT_ONCE = 2;
+const BESIDE_THE_FIRST = CHANGES_AT_ONCE - 1;
 
 /** So many changes of one row may wait; more would wait longer than they may. */
 const MAX_WAITING = 100;

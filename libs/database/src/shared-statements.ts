@@ -1,7 +1,7 @@
 import { overloaded } from '@rest-services/errors';
 import { sql, type InsertType, type Kysely, type RawBuilder, type SelectType, type UpdateType } from 'kysely';
 import pLimit from 'p-limit';
-import { opaque, prepared } from './open-database.ts';
+import { opaque, prepared, preparedChange } from './open-database.ts';
 import { batching, limitedPerRow, MAX_READS, MAX_WRITES, RUN_ALONE, withDeadline } from './batching.ts';
 
 /** A row of a table, as the statements here need it. */
@@ -63,7 +63,7 @@ const LONG_TEXTS_AT_ONCE = 3;
  */
 export function deletingById<Tables>(db: Kysely<Tables>, table: keyof Tables & string) {
   const rows = sql.table(table);
-  const deleteOne = prepared(db, sql<WithId>`delete from ${rows} where id = ${0} returning id`.compile(db));
+  const deleteOne = preparedChange(db, sql`delete from ${rows} where id = ${0}`.compile(db));
   const deleteMany = prepared(
     db,
     changingFree(
@@ -105,9 +105,9 @@ export function updatingById<Tables, Table extends keyof Tables & string, Column
     // Not now(), the time when a statement began that may have waited for other changes since.
     return sql.join([...set, sql`${time} = greatest(clock_timestamp(), old.${time})`]);
   };
-  const updateOne = prepared(
+  const updateOne = preparedChange(
     db,
-    sql<WithId>`update ${rows} as old set ${assigned(() => sql`${null}`)} where id = ${0} returning id`.compile(db),
+    sql`update ${rows} as old set ${assigned(() => sql`${null}`)} where id = ${0}`.compile(db),
   );
   const updateMany = prepared(
     db,
@@ -191,11 +191,11 @@ const isLarge = (row: object) => Object.values(row).some((value) => typeof value
  * @returns a function that answers whether there was a row with the id
  */
 function changing<Change extends WithId>(
-  changeOne: (change: Change) => Promise<WithId[]>,
+  changeOne: (change: Change) => Promise<number>,
   changeMany: (changes: Change[]) => Promise<Found[]>,
   repeated: false | typeof RUN_ALONE,
 ) {
-  const changeAlone = limitedPerRow(async (change: Change) => (await changeOne(change)).length > 0);
+  const changeAlone = limitedPerRow(async (change: Change) => (await changeOne(change)) > 0);
   const changeAll = async (changes: readonly Change[]) => {
     if (changes.length === 1) return [await changeAlone(changes[0]!)];
     // Of several with the same id, a map keeps the last.
