@@ -6,24 +6,18 @@ test('No more than two changes of a row are under way, however they arrive', asy
   const underWay: (() => void)[] = [];
   const change = limitedPerRow(() => new Promise<boolean>((resolve) => underWay.push(() => resolve(true))));
 
-  // The second row gets the limit that the first one has left.
-  for (const id of [1, 2]) {
-    const ask = () => change({ id });
-    const asked = [ask(), ask(), ask()];
-    await endOfTurn();
-    expect(underWay).toHaveLength(2);
-    underWay.shift()!();
-    await asked[0];
-    asked.push(ask(), ask());
-    await endOfTurn();
-    expect(underWay).toHaveLength(2);
-
-    underWay.shift()!();
-    await asked[1];
-    await endOfTurn();
-    expect(underWay).toHaveLength(2);
-    for (; underWay.length > 0; await endOfTurn()) underWay.shift()!();
-    expect(await Promise.all(asked)).toEqual([true, true, true, true, true]);
+  // The second row gets the limit that the first one has left. The changes of one end in their order, of the other the last one first.
+  for (const [id, next] of [
+    [1, () => underWay.shift()],
+    [2, () => underWay.pop()],
+  ] as const) {
+    const asked = Array.from({ length: 6 }, () => change({ id }));
+    for (let left = asked.length; left > 0; left -= 1) {
+      await endOfTurn();
+      expect(underWay).toHaveLength(Math.min(left, 2));
+      next()!();
+    }
+    expect(await Promise.all(asked)).toEqual(asked.map(() => true));
   }
 });
 
