@@ -41,7 +41,7 @@ test.each(['', '/published', '?title=long'])(
   },
 );
 
-test('Lists that 400 ask for at once and do not read take no more memory than a container has, and hold up nobody else', async () => {
+test('Lists that 400 ask for at once and do not read take no more memory than a container has', async () => {
   const { hostname, port, pathname } = new URL(url);
   const sockets = Array.from({ length: 400 }, () => connect(Number(port), hostname));
   try {
@@ -51,8 +51,12 @@ test('Lists that 400 ask for at once and do not read take no more memory than a 
     await Promise.all(begun);
     const statuses = sockets.map((socket) => String(socket.read()).split(' ')[1]);
     expect(['200', '503']).toEqual(expect.arrayContaining(statuses));
-    const metrics = await (await fetch(new URL('/metrics', url))).text();
-    expect(Number(/^process_resident_memory_bytes (.*)$/m.exec(metrics)![1])).toBeLessThan(256 * 1_024 ** 2);
+    expect(statuses).toContain('200');
+    // Those that have begun go on meanwhile.
+    for (let turn = 0; turn < 50; turn += 1) {
+      const metrics = await (await fetch(new URL('/metrics', url))).text();
+      expect(Number(/^process_resident_memory_bytes (.*)$/m.exec(metrics)![1])).toBeLessThan(256 * 1_024 ** 2);
+    }
   } finally {
     for (const socket of sockets) socket.destroy();
   }

@@ -16,8 +16,8 @@ export const MAX_READS = 32;
 /** The same for writes: a commit, and the triggers that count rows, cost as much for many rows as for one. */
 export const MAX_WRITES = 64;
 
-/** For a shared statement and one of its own after it, with their waits for connections. A request may take 3 s. */
-const LIMIT_MS = 2_500;
+/** For a shared statement and one of its own after it, or two of a search, with their waits for connections. A request may take 3 s. */
+export const LIMIT_MS = 2_500;
 
 /** So long those that a statement was in a deadlock with have to go on, before it could be in their way again. */
 const DEADLOCK_PAUSE_MS = 50;

@@ -9,8 +9,8 @@ import pg from 'pg';
  */
 const UNRESPONSIVE_MS = 1_500;
 
-/** A long answer is read to its end, as long as no more than this passes without a piece of it. */
-const SILENCE_MS = 50;
+/** An answer that is arriving by then is read to its end, as long as no more than this passes without a piece of it. */
+const SILENCE_MS = 250;
 
 /** SQLSTATE query_canceled: `statement_timeout`, or an administrator, has ended the statement. */
 export const STATEMENT_TIMED_OUT = '57014';
@@ -96,12 +96,16 @@ const run = (client: pg.PoolClient, { text, parameters, name, limitMs }: Stateme
     // What has arrived while the event loop was late, or is arriving, is still read: it is no fault of the server.
     const stream = client.connection.stream as Duplex & Pick<Socket, 'bytesRead'>;
     let look: NodeJS.Immediate | undefined;
-    const giveUpWhenSilent = (readBefore?: number) => {
+    const giveUpUnlessReading = (ms: number): NodeJS.Timeout => {
       const { bytesRead } = stream;
-      if (bytesRead === readBefore) reject(new Error('Query timeout'));
-      else timer = setTimeout(() => (look = setImmediate(giveUpWhenSilent, bytesRead)), SILENCE_MS);
+      return setTimeout(() => {
+        look = setImmediate(() => {
+          if (stream.bytesRead === bytesRead) reject(new Error('Query timeout'));
+          else timer = giveUpUnlessReading(SILENCE_MS);
+        });
+      }, ms);
     };
-    let timer = limitMs && setTimeout(giveUpWhenSilent, limitMs);
+    let timer = limitMs && giveUpUnlessReading(limitMs);
     const callback = (error: Error | null, result: pg.QueryResult) => {
       clearTimeout(timer);
       clearImmediate(look);

@@ -1,9 +1,10 @@
+import { overloaded } from '@rest-services/errors';
 import { sql, type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
 import { CHUNK_ROWS, chunkOf, mayGoOn, withinBytes, type LongList } from './chunks.ts';
 import { STATEMENT_TIMED_OUT } from './connection.ts';
 import { compiled, isDirect, opaque, prepared } from './open-database.ts';
 import type { WithId } from './shared-statements.ts';
-import { batching, coalesced, RUN_ALONE } from './batching.ts';
+import { batching, coalesced, LIMIT_MS, RUN_ALONE, withDeadline } from './batching.ts';
 
 /** Searches that share one statement at most: the others wait for the one that takes longest. */
 const MAX_SEARCHES = 8;
@@ -14,12 +15,13 @@ const MAX_SHARED_LENGTH = 256;
 /** So often PostgreSQL looks, unless it is told otherwise, whether a table has changed so much that its sample is out of date. */
 const SAMPLED_EVERY_MS = 60_000;
 
-/** The first ids among which a search looks for its text in one row after the other. */
-const FIRST_WINDOW = 1_000;
+/** Rows among which a search looks for its first matches, one after the other. */
+const FIRST_WINDOW = 2_000;
 
 /**
- * The same for the most ids, which takes some 25 ms. Whoever looks for all matches in the index of trigrams instead has to
- * sort those that are left for each chunk: where there are as many, the whole list would take a time that grows with their square.
+ * The same for later ones, at the most, which takes some 25 ms. Whoever looks for all matches in the index of trigrams instead has
+ * to sort those that are left for each chunk: where there are as many, the whole list would take a time that grows with their
+ * square.
  */
 const MAX_WINDOW = 64_000;
 
@@ -33,9 +35,9 @@ interface SearchOptions<Column> {
 
 /**
  * Lists of the rows in which a text contains another one, in any case of letters.
- * @param query the rows to be searched
- * @returns a function that reads the first chunk of such a list, as `inChunks` does. Searches that come together share a
- * statement.
+ * @param query the rows to be searched, without values of its own
+ * @returns a function that reads the first chunk of such a list, as `inChunks` does. Searches for rare texts that come together
+ * share a statement. It throws an HttpError 503 when the first chunk has not been found within 2.5 s.
  */
 export function containing<DB, Table extends keyof DB, Row extends WithId>(
   db: Kysely<DB>,
@@ -51,34 +53,29 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
   const planned = matching(sql`${''}`).where(sql<SqlBool>`length(${text}) between 0 and 1000000000`);
   const find = compiled(db, chunkOf(planned.where(sql<SqlBool>`id > ${0}`), longText).compile(db));
 
-  // With the offset, the planner does not look for the text before it has looked for the ids.
   const window = query
     .where(sql<SqlBool>`id > ${opaque('bigint')}`)
-    .where(sql<SqlBool>`id <= ${opaque('bigint')}`)
-    .orderBy(sql`id`);
+    .orderBy(sql`id`)
+    .limit(opaque<number>('bigint'));
   const walked = sql<Row>`
-    select * from (${window} offset 0) as walked where ${text} ilike ${opaque('text')} order by id limit ${sql.lit(CHUNK_ROWS)}`;
+    select * from (${window}) as walked where ${text} ilike ${opaque('text')} order by id limit ${sql.lit(CHUNK_ROWS)}`;
   const walk = prepared(db, withinBytes(walked, longText).compile(db));
 
-  /** @param window ids among which a chunk of matches is to be expected */
-  async function listAfter(after: number, pattern: string, window: number): Promise<LongList<Row>> {
-    const rows: Row[] = [];
-    let from = after;
-    for (let ids = window; ids <= MAX_WINDOW; ids *= 8) {
-      const near = await walk(from, from + ids, pattern);
-      rows.push(...near);
-      from += ids;
-      if (mayGoOn(near) || rows.length >= CHUNK_ROWS) return begunList(rows, after, pattern);
+  /** @param window rows among which a chunk of matches is to be expected */
+  async function listAfter(id: number, pattern: string, window: number): Promise<LongList<Row>> {
+    if (window <= MAX_WINDOW) {
+      const near = await walk(id, window, pattern);
+      if (mayGoOn(near)) return listOf(near, pattern);
     }
-    const far = await find(pattern, from);
-    rows.push(...far);
-    return mayGoOn(far) ? begunList(rows, after, pattern) : { rows, next: undefined };
+    return listOf(await find(pattern, id), pattern);
   }
 
-  function begunList(rows: readonly Row[], after: number, pattern: string): LongList<Row> {
+  function listOf(rows: readonly Row[], pattern: string): LongList<Row> {
+    if (!mayGoOn(rows)) return { rows, next: undefined };
     // The id alone, so that the rows are not kept until their reader has taken them.
     const { id } = rows.at(-1)!;
-    return { rows, next: () => listAfter(id, pattern, 2 * (id - after)) };
+    const window = Math.max(FIRST_WINDOW, 4 * (id - rows[0]!.id));
+    return { rows, next: () => listAfter(id, pattern, window) };
   }
 
   // Its rows are not sorted by the id itself, the index of which would be walked through instead.
@@ -108,9 +105,9 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
   const sample = sampleOf(db, table, column);
   return coalesced(async (searched: string) => {
     const pattern = patternOf(searched);
-    if (!isDirect(db) || !isRare(searched, sample())) return listAfter(0, pattern, FIRST_WINDOW);
-    const rows = await shared(pattern);
-    return mayGoOn(rows) ? begunList(rows, 0, pattern) : { rows, next: undefined };
+    if (!isRare(searched, sample()))
+      return withDeadline(performance.now() + LIMIT_MS, listAfter(0, pattern, FIRST_WINDOW), overloaded);
+    return listOf(await (isDirect(db) ? shared(pattern) : find(pattern, 0)), pattern);
   });
 }
 

@@ -9,10 +9,10 @@ import type { BodyMemory } from './body-memory.ts';
 /** Requests that share a statement share its rows, which are then turned into text once for all of them. */
 const texts = new WeakMap<readonly unknown[], string>();
 
-/** The same for the begin of a longer list. */
+/** The same for the begins of longer lists, of which those that share one may go on differently. */
 const begins = new WeakMap<readonly unknown[], Begin>();
 
-/** Lists that have begun leave most connections to the database to requests that have no answer yet, and wait for each other. */
+/** Lists that have begun leave most of the usual ten connections to requests that have no answer yet, and wait for each other. */
 const inTurn = pLimit(4);
 
 /** What is written at once: of what its reader does not take, the system keeps a copy. */
@@ -38,19 +38,17 @@ export function sendRows<Row>(reply: FastifyReply, list: LongList<Row>) {
 
   const { bodyMemory } = reply.server;
   if (bodyMemory.isFull) throw overloaded();
-  const encoded = (open: string, { rows, next }: LongList<Row>): Chunk => {
-    const elements = serialise(rows).slice(1, -1);
-    return {
-      bytes: Buffer.from(elements && open + elements),
-      next: next && (async () => encoded(',', await next())),
-    };
-  };
-  const { rows } = list;
-  const begin = begins.get(rows) ?? { ...encoded('[', list), readers: 0 };
+  const elements = (rows: readonly Row[]) => serialise(rows).slice(1, -1);
+  const chunkOf = ({ rows, next }: LongList<Row>): Chunk => ({
+    bytes: Buffer.from(rows.length > 0 ? `,${elements(rows)}` : ''),
+    next: next && (async () => chunkOf(await next())),
+  });
+  const { rows, next } = list;
+  const begin = begins.get(rows) ?? { bytes: Buffer.from(`[${elements(rows)}`), readers: 0 };
   begins.set(rows, begin);
   const release = holdBegin(begin, bodyMemory);
-  const { bytes, next } = begin;
-  const stream = Readable.from(inPieces({ bytes, next }, bodyMemory, release, () => reply.raw.destroyed));
+  const first = { bytes: begin.bytes, next: async () => chunkOf(await next()) };
+  const stream = Readable.from(inPieces(first, bodyMemory, release, () => reply.raw.destroyed));
   // Also of one that is never read.
   stream.once('close', release);
   return reply.send(stream);
@@ -62,7 +60,8 @@ interface Chunk {
   next: (() => Promise<Chunk>) | undefined;
 }
 
-interface Begin extends Chunk {
+interface Begin {
+  bytes: Buffer;
   /** Those who have not taken it yet. */
   readers: number;
 }
@@ -83,22 +82,6 @@ function holdBegin(begin: Begin, memory: BodyMemory) {
 
 const NOTHING = Buffer.alloc(0);
 
-/** So much later a list that has begun asks again for what there was no connection for. */
-const PAUSE_MS = 100;
-
-/** Who has got the begin of a list can't be told to try again: that is done here instead. */
-async function patiently(next: () => Promise<Chunk>, hasLeft: () => boolean): Promise<Chunk | undefined> {
-  if (hasLeft()) return undefined;
-  try {
-    return await next();
-  } catch (error) {
-    const isOverloaded = error instanceof HttpError && error.statusCode === 503;
-    if (!isOverloaded) throw error;
-    await sleep(PAUSE_MS);
-    return patiently(next, hasLeft);
-  }
-}
-
 /** @param release gives back the memory of the first chunk, which is held already */
 async function* inPieces(chunk: Chunk, memory: BodyMemory, release: () => void, hasLeft: () => boolean) {
   for (;;) {
@@ -112,18 +95,42 @@ async function* inPieces(chunk: Chunk, memory: BodyMemory, release: () => void, 
     if (!next) break;
     // It is not counted any more, and must not be kept, as a generator may keep whatever it has had.
     chunk.bytes = NOTHING;
-    // Nobody knows how large the next one is, but all who read at once would be too much.
-    await memory.holdWhenThereIsRoom(length);
-    try {
-      const read = await inTurn(patiently, next, hasLeft);
-      if (!read) return;
-      chunk = read;
-      memory.hold(chunk.bytes.length);
-    } finally {
-      memory.release(length);
-    }
+    const read = await patiently(async () => (hasLeft() ? undefined : readNext(next, length, memory)));
+    if (!read) return;
+    chunk = read;
     const held = chunk.bytes.length;
     release = () => memory.release(held);
   }
   yield ']';
+}
+
+/** So much later a list that has begun asks again for what there was no connection for. */
+const PAUSE_MS = 100;
+
+/** Who has got the begin of a list can't be told to try again: that is done here instead. */
+async function patiently<Result>(read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await inTurn(read);
+  } catch (error) {
+    const isOverloaded = error instanceof HttpError && error.statusCode === 503;
+    if (!isOverloaded) throw error;
+    await sleep(PAUSE_MS);
+    return patiently(read);
+  }
+}
+
+/**
+ * Waits for room in the memory. Nobody knows how large the next chunk is: those that are read at once may be too much.
+ * @param length of the chunk before it
+ * @returns the next chunk, which is held
+ */
+async function readNext(next: () => Promise<Chunk>, length: number, memory: BodyMemory) {
+  await memory.holdWhenThereIsRoom(length);
+  try {
+    const chunk = await next();
+    memory.hold(chunk.bytes.length);
+    return chunk;
+  } finally {
+    memory.release(length);
+  }
 }

@@ -40,6 +40,15 @@ async function buildApp(_db: unknown, settings: Settings) {
   app.get('/failing', { schema: { response: { 200: list } } }, async (_request, reply) =>
     sendRows(reply, { ...chunks(1), next: () => Promise.reject(new Error('The database fails')) }),
   );
+  app.get('/growing', { schema: { response: { 200: list } } }, async (_request, reply) =>
+    sendRows(reply, { rows: [['small']], next: () => Promise.resolve(chunks(2)) }),
+  );
+  app.get<{ Params: { last: string } }>(
+    '/begun/:last',
+    { schema: { response: { 200: list } } },
+    async (request, reply) =>
+      sendRows(reply, { rows: begun, next: () => Promise.resolve({ rows: [[request.params.last]], next: undefined }) }),
+  );
   app.get('/overloaded', { schema: { response: { 200: list } } }, async (_request, reply) => {
     let isFirstTime = true;
     const next = () => {
@@ -77,6 +86,8 @@ const chunks = (count: number): LongList<string[]> => {
 };
 
 const shared = chunks(2);
+
+const begun = [['first']];
 
 /** Chunks that are being read, until `goOn` is called. */
 const reading = { now: 0, most: 0, goOn: () => {} };
@@ -247,6 +258,19 @@ describe('Answers that are slow to be read', () => {
     expect(statuses.toSorted((a, b) => a - b)).toEqual(Array.from(lists, (_list, n) => (n < begun ? 200 : 503)));
     lists.forEach((list) => list.destroy());
     while ((await service.request('GET', '/list')).status === 503);
+  });
+
+  test('hold little more than 32 MiB together when only their first chunks are small', async () => {
+    const lists = await Promise.all(Array.from({ length: 40 }, () => open('/growing')));
+    while ((await service.request('GET', '/texts')).status !== 503);
+    for (let turn = 0; turn < 5; turn += 1) await service.request('POST', '/texts', { text: 'a' });
+    // Five fill the memory, and four may be read at once.
+    expect(chunksRead).toBeLessThan(20);
+    lists.forEach((list) => list.destroy());
+  });
+
+  test('that share their first rows go on each with its own', async () => {
+    for (const last of ['a', 'b']) expect(await json(await open(`/begun/${last}`))).toEqual([['first'], [last]]);
   });
 
   test('ask for the chunks of no more than four lists at once: the others wait, and all are complete', async () => {
