@@ -41,7 +41,7 @@ async function buildApp(_db: unknown, settings: Settings) {
     sendRows(reply, { ...chunks(1), next: () => Promise.reject(new Error('The database fails')) }),
   );
   app.get('/growing', { schema: { response: { 200: list } } }, async (_request, reply) =>
-    sendRows(reply, { rows: [['small']], next: () => Promise.resolve(chunks(2)) }),
+    sendRows(reply, { rows: [['small']], next: () => allHaveBegun.promise.then(() => chunks(2)) }),
   );
   app.get<{ Params: { last: string } }>(
     '/begun/:last',
@@ -88,6 +88,8 @@ const chunks = (count: number): LongList<string[]> => {
 const shared = chunks(2);
 
 const begun = [['first']];
+
+const allHaveBegun = Promise.withResolvers();
 
 /** Chunks that are being read, until `goOn` is called. */
 const reading = { now: 0, most: 0, goOn: () => {} };
@@ -262,6 +264,7 @@ describe('Answers that are slow to be read', () => {
 
   test('hold little more than 32 MiB together when only their first chunks are small', async () => {
     const lists = await Promise.all(Array.from({ length: 40 }, () => open('/growing')));
+    allHaveBegun.resolve(undefined);
     while ((await service.request('GET', '/texts')).status !== 503);
     for (let turn = 0; turn < 5; turn += 1) await service.request('POST', '/texts', { text: 'a' });
     // Five fill the memory, and four may be read at once.
