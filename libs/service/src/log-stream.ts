@@ -1,4 +1,5 @@
 import { destination } from 'pino';
+import { collected } from './collected.ts';
 
 /** What could not be written yet, because nobody reads it or a disk is full, is kept up to this length; what comes on top is lost. */
 const MAX_UNWRITTEN_BYTES = 8 * 1_024 ** 2;
@@ -19,7 +20,9 @@ const output = destination({
   // In its own way, which is to sleep meanwhile.
   retryEAGAIN: () => performance.now() < exitsAt,
 });
-let lines = '';
+const lines = collected<string | (() => string)>((present) => {
+  output.write(present.map((line) => (typeof line === 'string' ? line : line())).join(''));
+});
 let isRetrying = false;
 
 // A service goes on without its log. There is no place to tell about it.
@@ -32,25 +35,22 @@ output.on('error', () => {
   }, RETRY_MS).unref();
 });
 
-function flush() {
-  const written = lines;
-  lines = '';
-  if (written) output.write(written);
-}
-
 process.on('exit', () => {
   exitsAt = performance.now() + EXIT_LIMIT_MS;
-  flush();
+  lines.flush();
   output.write('');
 });
 
 /**
- * Standard output. The lines of one turn of the event loop are written together, which under load is one system call
- * for many requests. They are written synchronously, so that none is lost when the process ends; unless nobody takes them.
+ * Standard output. Lines are written together, which under load is one system call for many requests; and synchronously, so that
+ * none is lost when the process ends; unless nobody takes them.
  */
 export const logStream = {
+  /** At the end of the turn of the event loop. */
   write(line: string) {
-    if (lines === '') setImmediate(flush);
-    lines += line;
+    lines.add(line);
+    setImmediate(lines.flush);
   },
+  /** With the next line of `write`, or when many have been collected, or 20 ms later: only then is the line made. */
+  writeLater: (line: () => string) => lines.add(line),
 };

@@ -2,11 +2,19 @@ import { coalesced, poolUse } from '@rest-services/database';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collected } from './collected.ts';
 import { onAborted } from './on-aborted.ts';
 import { forMachines } from './probes.ts';
 
 /** In seconds. From an answer without a query to the limit at which a request fails. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+interface Observed {
+  method: string;
+  route: string;
+  status: number | string;
+  ms: number;
+}
 
 /** `/metrics`, for Prometheus: the requests, the pool of database connections, and the process. */
 export function addMetrics<Tables>(app: FastifyInstance, db: Kysely<Tables>) {
@@ -22,17 +30,13 @@ export function addMetrics<Tables>(app: FastifyInstance, db: Kysely<Tables>) {
     registers: [registry],
   });
   // Paths that no route has are one label: there is no end to them.
+  const observed = collected<Observed>((requests) => {
+    for (const { ms, ...labels } of requests) duration.observe(labels, ms / 1_000);
+  });
   const observe = ({ method, routeOptions }: FastifyRequest, { elapsedTime }: FastifyReply, status: number | string) =>
-    duration.observe({ method, route: routeOptions.url ?? 'none', status }, elapsedTime / 1_000);
-  // At the end of the turn, one after the other: in between the answers, each would take the processor twice the time.
-  let finished: [FastifyRequest, FastifyReply][] = [];
-  function observeFinished() {
-    const inThisTurn = finished;
-    finished = [];
-    for (const [request, reply] of inThisTurn) observe(request, reply, reply.statusCode);
-  }
+    observed.add({ method, route: routeOptions.url ?? 'none', status, ms: elapsedTime });
   app.addHook('onResponse', (request, reply, done) => {
-    if (finished.push([request, reply]) === 1) setImmediate(observeFinished);
+    observe(request, reply, reply.statusCode);
     done();
   });
   onAborted(app, (request, reply) => observe(request, reply, 'aborted'));
@@ -51,7 +55,10 @@ export function addMetrics<Tables>(app: FastifyInstance, db: Kysely<Tables>) {
   });
 
   // Each takes some milliseconds of the processor, and nobody is refused under overload here.
-  const metrics = coalesced(() => registry.metrics());
+  const metrics = coalesced(() => {
+    observed.flush();
+    return registry.metrics();
+  });
   app.get('/metrics', forMachines, async (_request, reply) => {
     void reply.type(registry.contentType);
     return metrics();

@@ -46,7 +46,10 @@ export class RequestLog extends LogController {
     line.status = reply.statusCode;
     if (error) reply.log.error({ ...line, err: error }, 'request');
     else if (request.routeOptions.config.isForMachines) reply.log.debug(line, 'request');
-    else if (this.#logsInfo) logStream.write(`${textOf({ time: Date.now(), reqId: request.id, ...line })}\n`);
+    else if (this.#logsInfo) {
+      const whole = { time: Date.now(), reqId: request.id, ...line };
+      logStream.writeLater(() => `${textOf(whole)}\n`);
+    }
   }
 
   /** The connection was closed before the answer was complete: there is no status, or it tells only half. */
