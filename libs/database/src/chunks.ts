@@ -1,5 +1,5 @@
 import { sql, type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
-import { opaque, prepared } from './open-database.ts';
+import { opaque, prepared } from './statements.ts';
 import type { WithId } from './shared-statements.ts';
 import { coalesced } from './batching.ts';
 

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { PostgresPoolClient } from 'kysely';
 import pg from 'pg';
+import { PreparedQuery, type Value } from './prepared-query.ts';
 
 /**
  * A server that has not even ended a statement by then is given up, and so is a transaction that is not over. With the wait
@@ -48,16 +49,12 @@ export function discardIfBroken(
   let isOutdated = false;
   // All statements of a transaction together: the request waits for all of them.
   const deadline = performance.now() + UNRESPONSIVE_MS;
-  const query = async (
-    text: string,
-    parameters: readonly unknown[],
-    name = names?.get(text),
-  ): Promise<pg.QueryResult> => {
+  const query = async (text: string, values: unknown[], name = names?.get(text)): Promise<pg.QueryResult> => {
     // A rollback on it would be waited for in vain.
     if (brokenBy) return rethrowWithCode(brokenBy);
     const limitMs = timeouts ? Math.max(1, deadline - performance.now()) : undefined;
     try {
-      const result = await run(client, { text, parameters, name, limitMs });
+      const result = await run(client, { text, values, name, limitMs });
       onAnswer();
       return result;
     } catch (error) {
@@ -66,7 +63,7 @@ export function discardIfBroken(
       if (name && (isOtherSession || code === PLAN_OUTDATED)) {
         isOutdated = true;
         if (isOtherSession) onOtherSession();
-        return query(text, parameters, '');
+        return query(text, values, '');
       }
       if (!(error instanceof pg.DatabaseError) || error.severity === 'FATAL' || code === READ_ONLY) brokenBy = error;
       // It is busy with somebody else's lock, or not answering at all.
@@ -82,14 +79,14 @@ export function discardIfBroken(
 
 interface Statement {
   text: string;
-  parameters: readonly unknown[];
+  values: unknown[];
   /** PostgreSQL plans statements that have one only once. */
   name: string | undefined;
   limitMs: number | undefined;
 }
 
 /** As `client.query` with an object would, but without the copy that it makes of it, which takes longer than a row. */
-const run = (client: pg.PoolClient, { text, parameters, name, limitMs }: Statement) =>
+const run = (client: pg.PoolClient, { text, values, name, limitMs }: Statement) =>
   new Promise<pg.QueryResult>((resolve, reject) => {
     // Not the driver's own limit, which puts another callback in the place of this one: measured, 2 kB of each statement
     // then survive until a full collection of the heap, where otherwise next to nothing does.
@@ -106,13 +103,17 @@ const run = (client: pg.PoolClient, { text, parameters, name, limitMs }: Stateme
       }, ms);
     };
     let timer = limitMs && giveUpUnlessReading(limitMs);
-    const callback = (error: Error | null, result: pg.QueryResult) => {
+    const callback = (error: Error | null, result?: pg.QueryResult) => {
       clearTimeout(timer);
       clearImmediate(look);
       if (error) reject(error);
-      else resolve(result);
+      else resolve(result!);
     };
-    client.query(Object.assign(new pg.Query(text, [...parameters]), { name, callback }));
+    client.query(
+      name
+        ? new PreparedQuery(client, { text, name, values: values as Value[] }, callback)
+        : Object.assign(new pg.Query(text, values), { callback }),
+    );
   });
 
 /** Gives errors that are not PostgreSQL's, which have none, the code of what happened: no answer in time, or a lost connection. */

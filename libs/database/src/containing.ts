@@ -2,7 +2,8 @@ import { overloaded } from '@rest-services/errors';
 import { sql, type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
 import { CHUNK_ROWS, chunkOf, mayGoOn, withinBytes, type LongList } from './chunks.ts';
 import { STATEMENT_TIMED_OUT } from './connection.ts';
-import { compiled, isDirect, opaque, prepared } from './open-database.ts';
+import { isDirect } from './open-database.ts';
+import { compiled, opaque, prepared } from './statements.ts';
 import type { WithId } from './shared-statements.ts';
 import { batching, coalesced, LIMIT_MS, RUN_ALONE, withDeadline } from './batching.ts';
 
@@ -93,7 +94,7 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
   const shared = batching<string, readonly Row[]>(async (patterns) => {
     try {
       const found = patterns.map((): Row[] => []);
-      for (const row of await readMany(patterns)) found[row.search - 1]!.push(row);
+      for (const row of await readMany(arrayOfTexts(patterns))) found[row.search - 1]!.push(row);
       return found;
     } catch (error) {
       // PostgreSQL does not say which of them took too long.
@@ -151,3 +152,7 @@ function sampleOf<DB>(db: Kysely<DB>, table: string, column: string) {
     return sample;
   };
 }
+
+/** Texts as PostgreSQL writes an array. */
+const arrayOfTexts = (texts: readonly string[]) =>
+  `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`).join()}}`;

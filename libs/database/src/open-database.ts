@@ -1,6 +1,5 @@
-import { hash } from 'node:crypto';
 import { overloaded } from '@rest-services/errors';
-import { Kysely, PostgresDialect, sql, type CompiledQuery, type PostgresPoolClient } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { discardIfBroken, rethrowWithCode } from './connection.ts';
@@ -77,7 +76,7 @@ export interface PoolUse {
   waiting: number;
 }
 
-interface Opened {
+interface Connections {
   pool: pg.Pool;
   /** Names by text of the statements that the server is to plan just once for each connection. */
   names: Map<string, string>;
@@ -85,7 +84,10 @@ interface Opened {
 }
 
 /** By the Kysely that `openDatabase` has returned, which has no place for it. */
-const opened = new WeakMap<object, Opened>();
+const opened = new WeakMap<object, Connections>();
+
+/** @returns `undefined` for a transaction, which has its connection */
+export const connectionsOf = <Tables>(db: Kysely<Tables>) => opened.get(db);
 
 /**
  * What a connection string such as `postgres://user:password@host:5432/database?sslmode=verify-full` says.
@@ -101,7 +103,7 @@ export function parseConnectionUrl(url: string): pg.ClientConfig {
 
 /** @param db what `openDatabase` has returned */
 export function poolUse<Tables>(db: Kysely<Tables>): PoolUse {
-  const { totalCount, idleCount, waitingCount } = opened.get(db)!.pool;
+  const { totalCount, idleCount, waitingCount } = connectionsOf(db)!.pool;
   return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
 }
 
@@ -109,7 +111,7 @@ export function poolUse<Tables>(db: Kysely<Tables>): PoolUse {
  * Whether statements can be prepared, and are planned as the services need it: behind a pooler they can't.
  * @param db what `openDatabase` has returned
  */
-export const isDirect = <Tables>(db: Kysely<Tables>) => opened.get(db)?.pool.options.options !== undefined;
+export const isDirect = <Tables>(db: Kysely<Tables>) => connectionsOf(db)?.pool.options.options !== undefined;
 
 /**
  * Opens no connection yet: the first query does. Close it with `destroy()`. While more is asked for than the
@@ -146,7 +148,7 @@ export function openDatabase<Tables>({
   pool.on('connect', (client) => client.on('error', onConnectionError));
   pool.on('error', () => undefined);
 
-  const names: Opened['names'] = new Map();
+  const names: Connections['names'] = new Map();
 
   /** When the server last answered a statement, successfully or not. */
   let answeredAt = 0;
@@ -181,67 +183,6 @@ export function openDatabase<Tables>({
   opened.set(db, { pool, names, connect: () => connect() });
   return db;
 }
-
-/**
- * A statement that is compiled once, here. Of what `openDatabase` has returned, it takes the connections directly: with
- * Kysely's own way to a result, each statement would cost more.
- * @param db what `openDatabase` has returned, or a transaction
- * @param query with any values: the function that is returned gets the real ones, in the order of the text
- */
-export function compiled<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<Row>) {
-  const run = running(db, query);
-  return async (...parameters: unknown[]) => (await run(parameters)).rows;
-}
-
-/**
- * A compiled statement that PostgreSQL plans once for each connection. It is for those whose best plan does not depend
- * on the values, and which name their columns: `*` would fail after a migration that adds one. In a transaction, the
- * statement is planned each time.
- */
-export function prepared<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<Row>) {
-  name(db, query);
-  return compiled(db, query);
-}
-
-/**
- * The same for a change of rows that returns none of them, which takes less of everybody's time.
- * @returns a function that answers how many rows were changed
- */
-export function preparedChange<Tables>(db: Kysely<Tables>, query: CompiledQuery) {
-  name(db, query);
-  const run = running(db, query);
-  return async (...parameters: unknown[]) => (await run(parameters)).count;
-}
-
-function running<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<Row>) {
-  const pool = opened.get(db);
-  return async (parameters: unknown[]) => {
-    if (!pool) {
-      const { rows, numAffectedRows } = await db.executeQuery<Row>({ ...query, parameters });
-      return { rows, count: Number(numAffectedRows) };
-    }
-    const connection = await pool.connect();
-    try {
-      const { rows, rowCount } = await connection.query<Row>(query.sql, parameters);
-      return { rows, count: rowCount };
-    } finally {
-      connection.release();
-    }
-  };
-}
-
-/** A name of its own wherever it is prepared: a session that a pooler gives to several releases knows both by it. */
-function name<Tables>(db: Kysely<Tables>, { sql }: CompiledQuery) {
-  opened.get(db)?.names.set(sql, hash('sha256', sql, 'base64url'));
-}
-
-/**
- * A value of a prepared statement, for where the number of rows depends on it, that PostgreSQL's planner can't see. If it
- * saw that ten rows are asked for, a plan for ten would look cheaper than one for any number: it would plan the statement
- * anew each time, which takes longer than to read them.
- */
-export const opaque = <Value>(type: 'bigint' | 'bigint[]' | 'text' | 'text[]') =>
-  sql<Value>`(select ${null}::${sql.raw(type)})`;
 
 /** For the connections that are opened from now on. */
 function withoutParameters(options: pg.PoolOptions) {

@@ -1,5 +1,5 @@
 import { sql, type Kysely, type SelectType } from 'kysely';
-import { opaque, prepared } from './open-database.ts';
+import { opaque, prepared } from './statements.ts';
 import { list, type WithId } from './shared-statements.ts';
 import { coalesced } from './batching.ts';
 

@@ -1,7 +1,8 @@
 import { overloaded } from '@rest-services/errors';
 import { sql, type InsertType, type Kysely, type RawBuilder, type SelectType, type UpdateType } from 'kysely';
 import pLimit from 'p-limit';
-import { opaque, prepared, preparedChange } from './open-database.ts';
+import type { Value } from './prepared-query.ts';
+import { opaque, prepared, preparedChange } from './statements.ts';
 import { batching, limitedPerRow, MAX_READS, MAX_WRITES, RUN_ALONE, withDeadline } from './batching.ts';
 
 /** A row of a table, as the statements here need it. */
@@ -92,7 +93,7 @@ export function updatingById<Tables, Table extends keyof Tables & string, Column
   columns: readonly Column[],
   { absent, touch }: UpdateOptions<keyof Tables[Table] & string>,
 ) {
-  type Row = { [Name in Column]?: UpdateType<Tables[Table][Name]> };
+  type Row = { [Name in Column]?: UpdateType<Tables[Table][Name]> & Value };
   const rows = sql.table(table);
   const assigned = (given: (column: Column) => RawBuilder<unknown>) => {
     const set = columns.map((column) =>
@@ -141,7 +142,7 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
   table: Table,
   columns: readonly Column[],
 ) {
-  type Given = { [Name in Column]: Exclude<InsertType<Tables[Table][Name]>, undefined> };
+  type Given = { [Name in Column]: Exclude<InsertType<Tables[Table][Name]>, undefined> & Value };
   type Nullable = { [Name in Column]: null extends Given[Name] ? Name : never }[Column];
   type Row = Partial<Given> & Omit<Given, Nullable>;
   const insertOne = prepared(
