@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -473,6 +474,16 @@ test('Log: one JSON line per request with reqId, which the answer echoes, for th
   expect(together > 0 && together < tookMs).toBe(true);
 });
 
+test('Log: a URL and a request id are there as they were sent, whatever is in them', async () => {
+  const service = startItems({ DATABASE_URL: database.url });
+  const { hostname, port } = new URL(await service.listening());
+  const [url, reqId] = [String.raw`/v1/items?"a"=\n{},`, String.raw`"b"=\n{},`];
+  const asked = get({ hostname, port, path: url, headers: { 'x-request-id': reqId }, agent: false });
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  expect(response.headers['x-request-id']).toBe(reqId);
+  expect(await service.logged(/^request$/)).toMatchObject({ url, reqId, status: 200 });
+});
+
 test('Log: what is no HTTP is one line as well', async () => {
   const service = startItems({ DATABASE_URL: database.url });
   const socket = connect(Number(new URL(await service.listening()).port), '127.0.0.1');
@@ -491,9 +502,10 @@ test('Log: what PostgreSQL refuses does not show what was sent', async () => {
   const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
   await sql`alter table item add check (title <> 's3cret')`.execute(db);
   const headers = { 'content-type': 'application/json' };
-  const { status } = await fetch(`${url}/v1/items`, { method: 'POST', headers, body: '{"title":"s3cret"}' });
-  expect(status).toBeGreaterThanOrEqual(400);
-  await service.logged(/^request$/);
+  const refused = await fetch(`${url}/v1/items`, { method: 'POST', headers, body: '{"title":"s3cret"}' });
+  expect(refused.status).toBeGreaterThanOrEqual(400);
+  const { reqId } = await service.logged(/^request$/);
+  expect(await service.logged(/^request failed$/)).toMatchObject({ reqId });
   expect(JSON.stringify(service.log)).toContain('item_title_check');
   expect(JSON.stringify(service.log)).not.toContain('s3cret');
   await db.destroy();

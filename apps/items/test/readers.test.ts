@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -23,8 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-async function openList() {
-  const [response] = (await once(get(`${service.url}/v1/items?limit=${rows}`, { agent: false }), 'response')) as [
+async function openList(agent: Agent | false = false) {
+  const [response] = (await once(get(`${service.url}/v1/items?limit=${rows}`, { agent }), 'response')) as [
     IncomingMessage,
   ];
   return response;
@@ -59,17 +59,29 @@ describe('A long list', () => {
   });
 
   test('is cut when its reader has paused for one to two minutes', async () => {
-    const { server } = service.app;
-    expect(server.timeout).toBe(60_000);
-    server.timeout = 200;
-    try {
-      const closed = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close'));
-      const list = await openList();
-      await closed;
-      await expect(text(list)).rejects.toMatchObject({ code: 'ECONNRESET' });
-    } finally {
-      server.timeout = 60_000;
-    }
+    const accepted = once(service.app.server, 'connection');
+    const list = await openList();
+    const [socket] = (await accepted) as [Socket];
+    while (!socket.timeout) expect(await otherRequest()).toBe(200);
+    expect(socket.timeout).toBe(60_000);
+    const closed = once(socket, 'close');
+    socket.setTimeout(200);
+    await closed;
+    await expect(text(list)).rejects.toMatchObject({ code: 'ECONNRESET' });
+  });
+
+  test('leaves its limit of time to no request after it', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const accepted = once(service.app.server, 'connection');
+    const list = await openList(agent);
+    const [socket] = (await accepted) as [Socket];
+    while (!socket.timeout) expect(await otherRequest()).toBe(200);
+    expect(JSON.parse(await text(list))).toHaveLength(rows);
+    const limits: unknown[] = [];
+    service.app.server.once('request', () => limits.push(socket.timeout));
+    await once(get(`${service.url}/v1/items/1`, { agent }), 'response');
+    expect(limits).toEqual([0]);
+    agent.destroy();
   });
 
   test('ends as a broken answer, not as a short one, when the database fails in the middle', async () => {

@@ -3,10 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { handleErrors, HttpError, type ErrorWords } from '@rest-services/errors';
-import Fastify from 'fastify';
+import Fastify, { type FastifyBaseLogger } from 'fastify';
 import { boundBodyMemory } from './body-memory.ts';
 import { limitConnections } from './connection-limit.ts';
-import { answerUnreadable, orderPipelined } from './connections.ts';
+import { answerUnreadable, cutUnread, openSockets, orderPipelined } from './connections.ts';
 import { drainOnClose } from './drain.ts';
 import { logStream } from './log-stream.ts';
 import { addDocument, type DocumentInfo } from './openapi.ts';
@@ -24,14 +24,11 @@ const MAX_PATH_PARAMETER = 16_384;
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/**
- * A connection on which nothing moves for so long, such as that of a reader who does not read, is closed. In the middle of an
- * answer, Node.js waits for twice the time at the most: it counts from when it looks for the first time.
- */
-const IDLE_TIMEOUT_MS = 60_000;
-
 /** A request id that the caller chooses goes into every log line, so it must not be a novel; and into the answer's header as it is. */
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/;
+
+/** The ids of other requests begin with it, and go on with their number: to make a random one for each would take longer. */
+const PROCESS_ID = randomUUID().slice(-12);
 
 export interface ServiceOptions extends ErrorWords, DocumentInfo {
   settings: Settings;
@@ -43,6 +40,7 @@ export type Service = Awaited<ReturnType<typeof createService>>;
 /** A Fastify app with what all services have in common, ready for the routes of one. */
 export async function createService({ settings, title, description, ...words }: ServiceOptions) {
   const requestLog = new RequestLog(settings.LOG_LEVEL);
+  let requests = 0;
   const app = Fastify({
     // PostgreSQL quotes what was sent in the detail of an error and, when it is set to, where it happened: the log must not hold it.
     logger: {
@@ -53,11 +51,10 @@ export async function createService({ settings, title, description, ...words }: 
     logController: requestLog,
     genReqId: ({ headers }) => {
       const given = headers['x-request-id'];
-      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : `${PROCESS_ID}-${(requests += 1)}`;
     },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PATH_PARAMETER },
     requestTimeout: REQUEST_TIMEOUT_MS,
-    connectionTimeout: IDLE_TIMEOUT_MS,
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: 250,
@@ -77,12 +74,15 @@ export async function createService({ settings, title, description, ...words }: 
       raw.url = url;
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
+  app.log.child = childrenWhenUsed(app.log);
 
   app.setValidatorCompiler(compileValidator);
   acceptJson(app);
   boundBodyMemory(app);
   handleErrors(app, words);
-  drainOnClose(app, settings.SHUTDOWN_DELAY_MS);
+  const open = openSockets(app);
+  drainOnClose(app, open, settings.SHUTDOWN_DELAY_MS);
+  cutUnread(app, open);
   onAborted(app, (request, reply) => requestLog.requestAborted(request, reply));
 
   app.addHook('onRequest', ({ id }, reply, done) => {
@@ -108,6 +108,18 @@ export async function createService({ settings, title, description, ...words }: 
   await refuseOverload(app);
   await addDocument(app, { title, description }, words);
   return app;
+}
+
+/**
+ * Fastify makes a logger for each request, and most requests log nothing but their own line, which does without one.
+ * @returns a method `child` whose loggers are made when they are first used
+ */
+function childrenWhenUsed(logger: FastifyBaseLogger): FastifyBaseLogger['child'] {
+  const child = logger.child.bind(logger);
+  return (...options) => {
+    let made: FastifyBaseLogger | undefined;
+    return new Proxy(logger, { get: (_, name) => Reflect.get((made ??= child(...options)), name) as unknown });
+  };
 }
 
 /** What Node.js would refuse without a body, and without a line in the log. */

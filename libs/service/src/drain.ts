@@ -13,16 +13,11 @@ const CUT_AFTER_MS = 7_500;
 /**
  * Makes `app.close()` lose no request. The port is closed first. Requests that are under way or arrive on an open
  * connection are answered with `Connection: close`; idle connections are closed after a moment.
+ * @param open the connections of the app
  * @param delayMs what has passed already when the close begins, at most 5 s
  */
-export function drainOnClose(app: FastifyInstance, delayMs: number) {
+export function drainOnClose(app: FastifyInstance, open: ReadonlySet<Socket>, delayMs: number) {
   const { server } = app;
-  const open = new Set<Socket>();
-  server.on('connection', (socket) => {
-    open.add(socket);
-    socket.once('close', () => open.delete(socket));
-  });
-
   app.addHook('preClose', async () => {
     if (!server.listening) return;
     const closed = once(server, 'close');

@@ -20,8 +20,8 @@ const output = destination({
   // In its own way, which is to sleep meanwhile.
   retryEAGAIN: () => performance.now() < exitsAt,
 });
-const lines = collected<string | (() => string)>((present) => {
-  output.write(present.map((line) => (typeof line === 'string' ? line : line())).join(''));
+const lines = collected<{ toString: () => string }>((present) => {
+  output.write(present.join(''));
 });
 let isRetrying = false;
 
@@ -51,6 +51,6 @@ export const logStream = {
     lines.add(line);
     setImmediate(lines.flush);
   },
-  /** With the next line of `write`, or when many have been collected, or 20 ms later: only then is the line made. */
-  writeLater: (line: () => string) => lines.add(line),
+  /** With the next line of `write`, or when many have been collected, or 20 ms later: only then is the line's text made. */
+  writeLater: (line: { toString: () => string }) => lines.add(line),
 };

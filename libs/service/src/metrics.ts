@@ -10,9 +10,7 @@ import { forMachines } from './probes.ts';
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 interface Observed {
-  method: string;
-  route: string;
-  status: number | string;
+  labels: { method: string; route: string; status: number | string };
   ms: number;
 }
 
@@ -31,10 +29,10 @@ export function addMetrics<Tables>(app: FastifyInstance, db: Kysely<Tables>) {
   });
   // Paths that no route has are one label: there is no end to them.
   const observed = collected<Observed>((requests) => {
-    for (const { ms, ...labels } of requests) duration.observe(labels, ms / 1_000);
+    for (const { labels, ms } of requests) duration.observe(labels, ms / 1_000);
   });
   const observe = ({ method, routeOptions }: FastifyRequest, { elapsedTime }: FastifyReply, status: number | string) =>
-    observed.add({ method, route: routeOptions.url ?? 'none', status, ms: elapsedTime });
+    observed.add({ labels: { method, route: routeOptions.url ?? 'none', status }, ms: elapsedTime });
   app.addHook('onResponse', (request, reply, done) => {
     observe(request, reply, reply.statusCode);
     done();
