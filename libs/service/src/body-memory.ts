@@ -138,17 +138,13 @@ export function boundBodyMemory(app: FastifyInstance) {
     done(body?.errored, body ?? payload);
   });
 
-  // Fastify would close the connection with the answer to a body that is announced as too large, and most senders would learn of
-  // that before they had read why. What is still to come is read and dropped, as long as a request may take to arrive.
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    if (reply.statusCode === 413) reply.removeHeader('connection');
-    done(null, payload);
-  });
-
-  // A write has been committed: a 503 would deny it. Its answer is no larger than its request, which is counted.
   app.addHook('onSend', (request, reply, payload, done) => {
+    // Fastify would close the connection with the answer to a body that is announced as too large, and most senders would learn of
+    // that before they had read why. What is still to come is read and dropped, as long as a request may take to arrive.
+    if (reply.statusCode === 413) reply.removeHeader('connection');
     const isSmallAnswer = typeof payload !== 'string' || payload.length <= SMALL_ANSWER_BYTES;
-    // Who has left gets nothing, and has been waited for already.
+    // A write has been committed: a 503 would deny it. Its answer is no larger than its request, which is counted. And who has left
+    // gets nothing, and has been waited for already.
     if (request.method !== 'GET' || isSmallAnswer || reply.raw.destroyed) {
       done(null, payload);
       return;

@@ -16,6 +16,7 @@ import { refuseOverload } from './overload.ts';
 import { RequestLog } from './request-log.ts';
 import { securityHeaders } from './security-headers.ts';
 import type { Settings } from './settings.ts';
+import { compileSerializer } from './serialisation.ts';
 import { compileValidator } from './validation.ts';
 
 /** A path may hold an id of any length that a URL can have; Node refuses a longer URL with 431. */
@@ -77,6 +78,7 @@ export async function createService({ settings, title, description, ...words }: 
   app.log.child = childrenWhenUsed(app.log);
 
   app.setValidatorCompiler(compileValidator);
+  app.setSerializerCompiler(compileSerializer);
   acceptJson(app);
   boundBodyMemory(app);
   handleErrors(app, words);

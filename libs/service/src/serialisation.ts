@@ -1,0 +1,14 @@
+import fastJsonStringify from 'fast-json-stringify';
+import type { FastifySerializerCompiler } from 'fastify';
+import type { TSchema } from 'typebox';
+
+/**
+ * As Fastify itself compiles the schemas of answers, but for timestamps: they are digits, and to look for characters in them that
+ * JSON escapes takes 4 % of the time of a request that is answered with one record.
+ */
+export const compileSerializer: FastifySerializerCompiler<TSchema> = ({ schema }) =>
+  fastJsonStringify(
+    JSON.parse(JSON.stringify(schema), (keyword, value: unknown) =>
+      keyword === 'format' && value === 'date-time' ? 'unsafe' : value,
+    ) as object,
+  );
