@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { PostgresPoolClient } from 'kysely';
 import pg from 'pg';
-import { PreparedQuery, type Value } from './prepared-query.ts';
+import { PreparedQuery, type Result, type Value } from './prepared-query.ts';
 
 /**
  * A server that has not even ended a statement by then is given up, and so is a transaction that is not over. With the wait
@@ -49,7 +49,7 @@ export function discardIfBroken(
   let isOutdated = false;
   // All statements of a transaction together: the request waits for all of them.
   const deadline = performance.now() + UNRESPONSIVE_MS;
-  const query = async (text: string, values: unknown[], name = names?.get(text)): Promise<pg.QueryResult> => {
+  const query = async (text: string, values: unknown[], name = names?.get(text)): Promise<Result> => {
     // A rollback on it would be waited for in vain.
     if (brokenBy) return rethrowWithCode(brokenBy);
     const limitMs = timeouts ? Math.max(1, deadline - performance.now()) : undefined;
@@ -87,7 +87,7 @@ interface Statement {
 
 /** As `client.query` with an object would, but without the copy that it makes of it, which takes longer than a row. */
 const run = (client: pg.PoolClient, { text, values, name, limitMs }: Statement) =>
-  new Promise<pg.QueryResult>((resolve, reject) => {
+  new Promise<Result>((resolve, reject) => {
     // Not the driver's own limit, which puts another callback in the place of this one: measured, 2 kB of each statement
     // then survive until a full collection of the heap, where otherwise next to nothing does.
     // What has arrived while the event loop was late, or is arriving, is still read: it is no fault of the server.
@@ -103,7 +103,7 @@ const run = (client: pg.PoolClient, { text, values, name, limitMs }: Statement) 
       }, ms);
     };
     let timer = limitMs && giveUpUnlessReading(limitMs);
-    const callback = (error: Error | null, result?: pg.QueryResult) => {
+    const callback = (error: Error | null, result?: Result) => {
       clearTimeout(timer);
       clearImmediate(look);
       if (error) reject(error);

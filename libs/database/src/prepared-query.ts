@@ -4,6 +4,9 @@ import { serialize } from 'pg-protocol';
 /** A value of a statement; `undefined` is null. */
 export type Value = string | number | boolean | null | undefined;
 
+/** What there is in the end of a statement. */
+export type Result = Pick<pg.QueryResult, 'command' | 'rowCount' | 'rows'>;
+
 interface PreparedStatement {
   text: string;
   name: string;
@@ -19,14 +22,23 @@ interface Description {
 
 /**
  * The descriptions of prepared statements, by connection and name. The server would send one with each answer, and to read it
- * takes longer than to read a row. It does not change: a statement whose columns a migration has changed is refused.
+ * takes longer than to read a row. In a session it does not change: a statement whose columns a migration has changed is refused.
+ * Where a pooler changes the session behind a connection, values are read as before such a migration, with which an older release
+ * has to get along anyway.
  */
 const descriptions = new WeakMap<pg.Connection, Map<string, Description>>();
 
+function descriptionsFor(connection: pg.Connection) {
+  const known = descriptions.get(connection) ?? new Map<string, Description>();
+  descriptions.set(connection, known);
+  return known;
+}
+
 const NOTHING: Description = { names: [], parsers: [], emptyRow: {} };
 
-/** The part of pg's client that knows how to read a value, by the number of its type. */
+/** What is used of pg's client, which knows how to read a value by the number of its type. */
 interface Client {
+  connection: pg.Connection;
   getTypeParser: (type: number) => (text: string) => unknown;
 }
 
@@ -40,16 +52,17 @@ const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()]);
 
 /**
  * One execution of a prepared statement, for `client.query`, in the place of pg's own query with a name. It sends everything in
- * one piece, and asks for the description only once. The methods are those that pg's client calls.
+ * one piece, and asks for the description only once. The methods are those that pg's client calls for a statement that is neither
+ * empty nor COPY.
  */
 export class PreparedQuery {
   readonly text: string;
   readonly name: string;
-  readonly callback: (error: Error | null, result?: pg.QueryResult) => void;
+  readonly callback: (error: Error | null, result?: Result) => void;
   readonly #client: Client;
   readonly #values: Value[];
   readonly #rows: (string | null)[][] = [];
-  #descriptions = new Map<string, Description>();
+  readonly #descriptions: Map<string, Description>;
   #tag = '';
 
   constructor(client: Client, { text, name, values }: PreparedStatement, callback: PreparedQuery['callback']) {
@@ -57,14 +70,12 @@ export class PreparedQuery {
     this.name = name;
     this.callback = callback;
     this.#client = client;
+    this.#descriptions = descriptionsFor(client.connection);
     this.#values = values;
   }
 
   submit(connection: pg.Connection) {
     const { text, name } = this;
-    const known = descriptions.get(connection);
-    if (known) this.#descriptions = known;
-    else descriptions.set(connection, this.#descriptions);
     const isPrepared = (connection as Connection).parsedStatements[name] !== undefined;
     const bind = serialize.bind({
       statement: name,
@@ -101,7 +112,7 @@ export class PreparedQuery {
   }
 
   handleReadyForQuery() {
-    let result: pg.QueryResult;
+    let result: Result;
     try {
       result = this.#result();
     } catch (error) {
@@ -116,7 +127,7 @@ export class PreparedQuery {
     this.callback(error);
   }
 
-  #result() {
+  #result(): Result {
     const { names, parsers, emptyRow } = this.#descriptions.get(this.name)!;
     const rows = this.#rows.map((texts) => {
       const row = { ...emptyRow };
@@ -128,6 +139,6 @@ export class PreparedQuery {
     });
     // Such as SELECT 2, INSERT 0 1.
     const words = this.#tag.split(' ');
-    return { rows, command: words[0], rowCount: Number(words.at(-1)) } as pg.QueryResult;
+    return { rows, command: words[0]!, rowCount: Number(words.at(-1)) };
   }
 }

@@ -92,12 +92,16 @@ export function openSockets({ server }: FastifyInstance): ReadonlySet<Socket> {
 /**
  * Cuts readers who do not read, which Node.js does after one or two times the limit: it counts from when it looks for the first
  * time. With Fastify's `connectionTimeout` every connection would have a timer, started anew with each read and write: 2 % of
- * small requests. Here only those have one that are found not to have taken all of an answer; with the next request, Node.js
- * takes it away.
+ * small requests. Here only those have one that are found not to have taken all that was written.
  */
 export function cutUnread(app: FastifyInstance, open: ReadonlySet<Socket>) {
   const look = setInterval(() => {
-    for (const socket of open) if (socket.writableLength > 0 && !socket.timeout) socket.setTimeout(UNREAD_TIMEOUT_MS);
+    for (const socket of open) {
+      const isUnread = socket.writableLength > 0;
+      if (isUnread && !socket.timeout) socket.setTimeout(UNREAD_TIMEOUT_MS);
+      // What comes next may take the service its time.
+      else if (!isUnread && socket.timeout === UNREAD_TIMEOUT_MS) socket.setTimeout(0);
+    }
   }, LOOK_EVERY_MS).unref();
   app.addHook('onClose', () => clearInterval(look));
 }

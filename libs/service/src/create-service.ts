@@ -28,9 +28,6 @@ const REQUEST_TIMEOUT_MS = 10_000;
 /** A request id that the caller chooses goes into every log line, so it must not be a novel; and into the answer's header as it is. */
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/;
 
-/** The ids of other requests begin with it, and go on with their number: to make a random one for each would take longer. */
-const PROCESS_ID = randomUUID().slice(-12);
-
 export interface ServiceOptions extends ErrorWords, DocumentInfo {
   settings: Settings;
 }
@@ -41,7 +38,6 @@ export type Service = Awaited<ReturnType<typeof createService>>;
 /** A Fastify app with what all services have in common, ready for the routes of one. */
 export async function createService({ settings, title, description, ...words }: ServiceOptions) {
   const requestLog = new RequestLog(settings.LOG_LEVEL);
-  let requests = 0;
   const app = Fastify({
     // PostgreSQL quotes what was sent in the detail of an error and, when it is set to, where it happened: the log must not hold it.
     logger: {
@@ -52,7 +48,7 @@ export async function createService({ settings, title, description, ...words }: 
     logController: requestLog,
     genReqId: ({ headers }) => {
       const given = headers['x-request-id'];
-      return typeof given === 'string' && REQUEST_ID.test(given) ? given : `${PROCESS_ID}-${(requests += 1)}`;
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PATH_PARAMETER },
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -75,7 +71,7 @@ export async function createService({ settings, title, description, ...words }: 
       raw.url = url;
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
-  app.log.child = childrenWhenUsed(app.log);
+  makeChildrenWhenUsed(app.log);
 
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(compileSerializer);
@@ -112,15 +108,24 @@ export async function createService({ settings, title, description, ...words }: 
   return app;
 }
 
+type MakeChild = (this: FastifyBaseLogger, ...options: Parameters<FastifyBaseLogger['child']>) => FastifyBaseLogger;
+
 /**
- * Fastify makes a logger for each request, and most requests log nothing but their own line, which does without one.
- * @returns a method `child` whose loggers are made when they are first used
+ * Fastify makes a logger for each request, and most requests log nothing but their own line, which does without one. From here on,
+ * a child of this logger is made when it is first used.
  */
-function childrenWhenUsed(logger: FastifyBaseLogger): FastifyBaseLogger['child'] {
-  const child = logger.child.bind(logger);
-  return (...options) => {
+function makeChildrenWhenUsed(logger: FastifyBaseLogger) {
+  const child: MakeChild = Reflect.get(logger, 'child');
+  logger.child = function (this: FastifyBaseLogger, ...options) {
     let made: FastifyBaseLogger | undefined;
-    return new Proxy(logger, { get: (_, name) => Reflect.get((made ??= child(...options)), name) as unknown });
+    const use = () => (made ??= child.apply(this, options));
+    return new Proxy(logger, {
+      get: (_, name) => {
+        const value = Reflect.get(use(), name) as unknown;
+        return typeof value === 'function' ? (value.bind(use()) as unknown) : value;
+      },
+      set: (_, name, value) => Reflect.set(use(), name, value),
+    });
   };
 }
 
