@@ -471,6 +471,21 @@ describe('DELETE /api/tutorials', () => {
     expect(await stored()).toEqual([]);
   });
 
+  test('removes all tutorials while others change some of them', async () => {
+    const count = 20_000;
+    for (let turn = 0; turn < 5; turn += 1) {
+      await sql`insert into tutorial (title, description) select 'a', '' from generate_series(1, ${sql.lit(count)})`.execute(
+        service.db,
+      );
+      const [first, second] = await service.db.selectFrom('tutorial').select('id').limit(2).execute();
+      const removed = send('DELETE', '/api/tutorials');
+      const change = ({ id }: { id: number }) => send('PUT', `/api/tutorials/${id}`, { title: 'b' });
+      const over = removed.then(() => []);
+      while ((await Promise.race([over, Promise.all([change(first!), change(second!)])])).length > 0);
+      expect(await removed).toEqual(answer(200, { message: `${count} Tutorials were deleted successfully!` }));
+    }
+  });
+
   test('works with content type JSON and no body', async () => {
     await create();
     expect(await send('DELETE', '/api/tutorials', undefined, { 'content-type': 'application/json' })).toEqual(
