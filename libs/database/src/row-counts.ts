@@ -21,7 +21,8 @@ const SLOTS = 16;
  *
  * Migrations that have been released call this, so it also brings up to date what earlier releases have made: after
  * each change of it, one more migration calls it again.
- * @param filters SQL conditions by the name of their count, such as `{ finished: "status = 'Finished'" }`
+ * @param filters SQL conditions by the name of their count, such as `{ finished: "status = 'Finished'" }`; they can't become
+ * others later, since a table that is counted already keeps its columns
  */
 export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: Record<string, string> = {}) {
   const { rows } = await sql<{ schema: string }>`select current_schema() as schema`.execute(db);
@@ -30,6 +31,7 @@ export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: 
   const counted = named(table);
   const slots = named(`${table}_slot_count`);
   const blocks = named(`${table}_block_count`);
+  const totals = named(`${table}_count`);
   const filterNames = Object.keys(filters);
   const columns = filterNames.map((name) => sql.id(name));
 
@@ -42,6 +44,8 @@ export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: 
 
   await sql`lock table ${counted} in share row exclusive mode`.execute(db);
   if (await exists(`${table}_slot_count`)) {
+    // The view first, as readers lock them: the other way round, they and this would wait for each other.
+    await sql`lock table ${totals} in access exclusive mode`.execute(db);
     await sql`
       alter table ${slots}
         add column if not exists recent_block bigint not null default 0,
@@ -87,7 +91,7 @@ export async function keepRowCounts<DB>(db: Kysely<DB>, table: string, filters: 
   );
 
   await sql`
-    create or replace view ${named(`${table}_count`)} as
+    create or replace view ${totals} as
     select coalesce(sum(total), 0)::bigint as total${each(
       columns,
       (column) => sql`, coalesce(sum(${column}), 0)::bigint as ${column}`,

@@ -71,11 +71,11 @@ const counts = (on = db) => on.selectFrom('task_count').select(['total', 'done']
 
 const tasks = (on: Kysely<Tables>) => on.selectFrom('task').select(['id', 'status']);
 
-/** Whether a connection waits for a lock of this type that another one holds. */
-async function isWaiting(type: 'advisory' | 'relation' = 'advisory', on = db) {
+/** How many connections wait for a lock of this type that another one holds. */
+async function waiting(type: 'advisory' | 'relation' = 'advisory', on = db) {
   const { rows } = await sql`select from pg_locks where locktype = ${type} and not granted
     and database = (select oid from pg_database where datname = current_database())`.execute(on);
-  return rows.length > 0;
+  return rows.length;
 }
 
 /** Compares counts and pages with what reading the table gives, in one snapshot. */
@@ -140,7 +140,7 @@ describe('Counts and pages', () => {
       .execute(async (writing: Kysely<Tables>) => {
         await insert(writing, 1, 3, 1);
         counting = keepCounts();
-        while (!(await isWaiting('relation', writing)));
+        while (!(await waiting('relation', writing)));
       });
     await counting;
     await expectExact(db);
@@ -164,6 +164,19 @@ describe('Counts and pages', () => {
     expect(await counts()).toEqual(before);
   });
 
+  test('are read while a migration brings them up to date, without a deadlock', async () => {
+    const [slow, reader, asking] = [anotherConnection(), anotherConnection(), anotherConnection()];
+    const { migrated, read } = await slow.transaction().execute(async (transaction) => {
+      await sql`select from task_slot_count`.execute(transaction);
+      const migrated = keepCounts();
+      while ((await waiting('relation', asking)) < 1);
+      const read = counts(reader);
+      while ((await waiting('relation', asking)) < 2);
+      return { migrated, read };
+    });
+    expect(await Promise.all([read, migrated])).toEqual([{ total: 0, done: 0 }, undefined]);
+  });
+
   test('are those of one moment, whatever others commit while the statement runs', async () => {
     await insert(db, 1, 100, 1);
     const reader = anotherConnection();
@@ -173,7 +186,7 @@ describe('Counts and pages', () => {
       select total, pg_advisory_xact_lock(7)::text as waited, task_id_at(60) as id,
         (select id from task order by id offset 60 limit 1) as wanted
       from task_count`.execute(reader);
-    while (!(await isWaiting())) await counts();
+    while (!(await waiting())) await counts();
     await sql`delete from task where id <= 50`.execute(db);
     await sql`select pg_advisory_unlock(7)`.execute(db);
     expect((await reading).rows).toEqual([{ total: 100, waited: '', id: 61, wanted: 61 }]);
@@ -265,7 +278,7 @@ describe('Writers', () => {
     const late = anotherConnection();
     let isDone = false;
     const insertion = sql`insert into task default values`.execute(late).then(() => (isDone = true));
-    while (!(await isWaiting())) expect(isDone).toBe(false);
+    while (!(await waiting())) expect(isDone).toBe(false);
     for (const writer of writers) await sql`commit`.execute(writer);
     await insertion;
     expect(await counts()).toEqual({ total: 17, done: 0 });
