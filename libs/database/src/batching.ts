@@ -1,7 +1,6 @@
 import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/promises';
 import { overloaded } from '@rest-services/errors';
 import DataLoader from 'dataloader';
-import pLimit, { type LimitFunction } from 'p-limit';
 import { batchSchedule } from './batch-schedule.ts';
 
 // Requests that arrive in the same turn of the event loop, or while others are under way, share one statement, which costs
@@ -89,6 +88,12 @@ export async function withDeadline<Result>(deadline: number, work: Promise<Resul
   }
 }
 
+/** While one is written to disk, the next is on its way: measured, 50 % more changes of a row per second than one at a time. */
+const CHANGES_AT_ONCE = 2;
+
+/** So many changes of one row may wait; more would wait longer than they may. */
+const MAX_WAITING = 100;
+
 /**
  * Changes of one row wait for each other here. In the database, each would wait in a connection: as soon as a locked row
  * is wanted by as many as there are, nobody else would have one.
@@ -96,48 +101,35 @@ export async function withDeadline<Result>(deadline: number, work: Promise<Resul
  * an Error ETIMEDOUT when it is not over by then
  */
 export function limitedPerRow<Change extends { id: number }>(change: (change: Change) => Promise<boolean>) {
-  const rows = new Map<number, { limit?: LimitFunction; changes: number }>();
-  // To make a limit takes longer than to go through it.
-  const spare: LimitFunction[] = [];
+  const rows = new Map<number, { underWay: number; waiting: (() => void)[] }>();
   return async (asked: Change, givenDeadline?: number) => {
-    const deadline = givenDeadline ?? performance.now() + LIMIT_MS;
-    const row = rows.get(asked.id) ?? { changes: 0 };
-    const isFirst = row.changes === 0;
-    // The first, which mostly is the only one, goes through no limit.
-    if (!isFirst) row.limit ??= spare.pop() ?? pLimit(BESIDE_THE_FIRST);
-    if (row.limit && row.limit.pendingCount >= MAX_WAITING) throw overloaded();
-    row.changes += 1;
+    const row = rows.get(asked.id) ?? { underWay: 0, waiting: [] };
     rows.set(asked.id, row);
+    if (row.waiting.length >= MAX_WAITING) throw overloaded();
+    const deadline = givenDeadline ?? performance.now() + LIMIT_MS;
+    const mustWait = row.underWay === CHANGES_AT_ONCE;
     let isUnderWay = false;
     const run = async () => {
+      // Whoever is over hands its place on.
+      if (mustWait) await new Promise<void>((resolve) => row.waiting.push(resolve));
+      else row.underWay += 1;
       try {
-        if (!isFirst && performance.now() > deadline) throw overloaded();
+        if (mustWait && performance.now() > deadline) throw overloaded();
         isUnderWay = true;
         return await change(asked);
       } finally {
-        row.changes -= 1;
-        const { limit } = row;
-        if (isFirst && limit) limit.concurrency = CHANGES_AT_ONCE;
-        if (row.changes === 0) {
-          rows.delete(asked.id);
-          if (limit) spare.push(Object.assign(limit, { concurrency: BESIDE_THE_FIRST }));
-        }
+        const next = row.waiting.shift();
+        if (next) next();
+        else row.underWay -= 1;
+        if (row.underWay === 0) rows.delete(asked.id);
       }
     };
-    const changed = isFirst ? run() : row.limit!(run);
     // It has the whole time for itself, which its statement has a limit for.
-    if (isFirst && givenDeadline === undefined) return changed;
+    if (!mustWait && givenDeadline === undefined) return run();
     // What is under way may still take effect: nobody should be told to ask for it again.
-    return withDeadline(deadline, changed, () => (isUnderWay ? timedOut() : overloaded()));
+    return withDeadline(deadline, run(), () => (isUnderWay ? timedOut() : overloaded()));
   };
 }
-
-/** While one is written to disk, the next is on its way: measured, 50 % more changes of a row per second than one at a time. */
-const CHANGES_AT_ONCE = 2;
-const BESIDE_THE_FIRST = CHANGES_AT_ONCE - 1;
-
-/** So many changes of one row may wait; more would wait longer than they may. */
-const MAX_WAITING = 100;
 
 /**
  * Calls of the result in one turn with the same arguments get the same promise, of a single call of `run`.

@@ -38,7 +38,8 @@ interface SearchOptions<Column> {
  * Lists of the rows in which a text contains another one, in any case of letters.
  * @param query the rows to be searched, without values of its own
  * @returns a function that reads the first chunk of such a list, as `inChunks` does. Searches for rare texts that come together
- * share a statement. It throws an HttpError 503 when the first chunk has not been found within 2.5 s.
+ * share a statement. It throws an HttpError 503 when the first chunk takes more than one statement and 2.5 s; a single statement
+ * that takes too long fails as PostgreSQL says.
  */
 export function containing<DB, Table extends keyof DB, Row extends WithId>(
   db: Kysely<DB>,
@@ -91,7 +92,7 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
       cross join lateral (${withinBytes(rowsOfOne, longText)}) as found
       order by search, id`.compile(db),
   );
-  const shared = batching<string, readonly Row[]>(async (patterns) => {
+  async function findMany(patterns: readonly string[]): Promise<(readonly Row[] | typeof RUN_ALONE)[]> {
     try {
       const found = patterns.map((): Row[] => []);
       for (const row of await readMany(arrayOfTexts(patterns))) found[row.search - 1]!.push(row);
@@ -101,7 +102,10 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
       if (patterns.length === 1 || (error as { code?: string }).code !== STATEMENT_TIMED_OUT) throw error;
       return patterns.map(() => RUN_ALONE);
     }
-  }, MAX_SEARCHES);
+  }
+  const shared = batching(findMany, MAX_SEARCHES, (pattern, deadline) =>
+    withDeadline(deadline, find(pattern, 0), overloaded),
+  );
 
   const sample = sampleOf(db, table, column);
   return coalesced(async (searched: string) => {

@@ -13,7 +13,7 @@ export type WithId = { id: number };
  * @param longText a column whose texts may be of any length, and are never null: long ones do not share a statement, and
  * are read a few at a time
  * @returns a function that answers the row, or `undefined` when no row has the id. It throws an HttpError 503 when a long text
- * has not been read within 2.5 s.
+ * has not had its turn within 2.5 s.
  */
 export function readingById<Tables, Table extends keyof Tables & string, Column extends keyof Tables[Table] & string>(
   db: Kysely<Tables>,
