@@ -2,6 +2,7 @@ import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/prom
 import { overloaded } from '@rest-services/errors';
 import DataLoader from 'dataloader';
 import { batchSchedule } from './batch-schedule.ts';
+import { codeOf } from './connection.ts';
 
 // Requests that arrive in the same turn of the event loop, or while others are under way, share one statement, which costs
 // little more than a statement for one of them. Nothing is kept: each request gets what was committed when its statement began.
@@ -68,8 +69,6 @@ const wasUndone = (error: unknown) => /^((22|23|40)...|55P03)$/.test(codeOf(erro
 
 /** Whether it says nothing about the row itself: the same statement may succeed now that others have gone on. */
 const wasDeadlock = (error: unknown) => codeOf(error).startsWith('40');
-
-const codeOf = (error: unknown) => (error as { code?: string }).code ?? '';
 
 const timedOut = () =>
   Object.assign(new Error('No answer in time; whether it takes effect is not known'), { code: 'ETIMEDOUT' });

@@ -29,7 +29,7 @@ export function inChunks<DB, Table extends keyof DB, Row extends WithId>(
   query: SelectQueryBuilder<DB, Table, Row>,
   longText?: keyof Row & string,
 ) {
-  const first = coalesced(prepared(db, chunkOf(query, longText).compile(db)));
+  const first = coalesced(prepared(db, chunkQuery(query, longText).compile(db)));
   const listFrom = chunksAfter(db, query, longText);
   return async () => listFrom(await first());
 }
@@ -45,7 +45,7 @@ export function chunksAfter<DB, Table extends keyof DB, Row extends WithId>(
   longText?: keyof Row & string,
 ) {
   const value = opaque<number>('bigint');
-  const read = prepared(db, chunkOf(query.where(sql<SqlBool>`id > ${value}`), longText, value).compile(db));
+  const read = prepared(db, chunkQuery(query.where(sql<SqlBool>`id > ${value}`), longText, value).compile(db));
   return function listFrom(rows: readonly Row[], limit = Infinity): LongList<Row> {
     const missing = limit - rows.length;
     if (missing <= 0 || !mayGoOn(rows)) return { rows, next: undefined };
@@ -65,7 +65,7 @@ interface Measured {
 }
 
 /** At most `limit` of the rows, in the order of the ids. */
-export function chunkOf<DB, Table extends keyof DB, Row>(
+export function chunkQuery<DB, Table extends keyof DB, Row>(
   query: SelectQueryBuilder<DB, Table, Row>,
   longText?: keyof Row & string,
   limit: RawBuilder<number> = sql.lit(CHUNK_ROWS),

@@ -58,7 +58,7 @@ export function discardIfBroken(
       onAnswer();
       return result;
     } catch (error) {
-      const { code = '' } = error as { code?: string };
+      const code = codeOf(error);
       const isOtherSession = OTHER_SESSION.includes(code);
       if (name && (isOtherSession || code === PLAN_OUTDATED)) {
         isOutdated = true;
@@ -116,14 +116,17 @@ const run = (client: pg.PoolClient, { text, values, name, limitMs }: Statement) 
     );
   });
 
+/** The SQLSTATE of an error of PostgreSQL's, or the name of a system error; empty if it has neither. */
+export const codeOf = (error: unknown) => (error as { code?: string }).code ?? '';
+
 /** Gives errors that are not PostgreSQL's, which have none, the code of what happened: no answer in time, or a lost connection. */
 export function rethrowWithCode(error: unknown): never {
   const failure = error as Error & { code?: string };
-  failure.code ??= codeOf(failure.message);
+  failure.code ??= codeFromMessage(failure.message);
   throw failure;
 }
 
-function codeOf(message: string) {
+function codeFromMessage(message: string) {
   // The login can't go on: mostly, the server asks for a password and there is none.
   if (message.startsWith('SASL')) return LOGIN_REFUSED;
   return message.includes('timeout') ? 'ETIMEDOUT' : 'ECONNRESET';

@@ -1,7 +1,7 @@
 import { overloaded } from '@rest-services/errors';
 import { sql, type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
-import { CHUNK_ROWS, chunkOf, mayGoOn, withinBytes, type LongList } from './chunks.ts';
-import { STATEMENT_TIMED_OUT } from './connection.ts';
+import { CHUNK_ROWS, chunkQuery, mayGoOn, withinBytes, type LongList } from './chunks.ts';
+import { codeOf, STATEMENT_TIMED_OUT } from './connection.ts';
 import { isDirect } from './open-database.ts';
 import { compiled, opaque, prepared } from './statements.ts';
 import type { WithId } from './shared-statements.ts';
@@ -53,7 +53,7 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
   // of trigrams. Without it, the planner estimates from a sample of a hundred texts: one of these that matches stands for a
   // hundredth of the table, and it would walk through all rows in the order of their ids to find so many.
   const planned = matching(sql`${''}`).where(sql<SqlBool>`length(${text}) between 0 and 1000000000`);
-  const find = compiled(db, chunkOf(planned.where(sql<SqlBool>`id > ${0}`), longText).compile(db));
+  const find = compiled(db, chunkQuery(planned.where(sql<SqlBool>`id > ${0}`), longText).compile(db));
 
   const window = query
     .where(sql<SqlBool>`id > ${opaque('bigint')}`)
@@ -99,7 +99,7 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
       return found;
     } catch (error) {
       // PostgreSQL does not say which of them took too long.
-      if (patterns.length === 1 || (error as { code?: string }).code !== STATEMENT_TIMED_OUT) throw error;
+      if (patterns.length === 1 || codeOf(error) !== STATEMENT_TIMED_OUT) throw error;
       return patterns.map(() => RUN_ALONE);
     }
   }

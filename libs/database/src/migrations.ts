@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql, type Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
+import { codeOf } from './connection.ts';
 import { openDatabase, type DatabaseOptions } from './open-database.ts';
 
 /** A service's schema changes by name. Names sort in the order of writing; what has been released is never edited. */
@@ -76,7 +77,7 @@ async function appliedMigrations<Tables>(db: Kysely<Tables>) {
     const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
     return rows.map(({ name }) => name);
   } catch (error) {
-    if ((error as { code?: string }).code === UNDEFINED_TABLE) return [];
+    if (codeOf(error) === UNDEFINED_TABLE) return [];
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { overloaded } from '@rest-services/errors';
 import { Kysely, PostgresDialect, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
-import { discardIfBroken, rethrowWithCode } from './connection.ts';
+import { codeOf, discardIfBroken, rethrowWithCode } from './connection.ts';
 
 /** A request waits this long for a connection, new or out of the pool. */
 const CONNECTION_TIMEOUT_MS = 1_000;
@@ -166,7 +166,7 @@ export function openDatabase<Tables>({
       });
     } catch (error) {
       // There is a pooler before the server, though nobody has said so. Migrations must not go through it.
-      if (timeouts && !isRetry && (error as { code?: string }).code === REFUSED_PARAMETERS) {
+      if (timeouts && !isRetry && codeOf(error) === REFUSED_PARAMETERS) {
         withoutParameters(pool.options);
         return connect(true);
       }

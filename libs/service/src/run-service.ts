@@ -3,7 +3,14 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { migrate, openDatabase, parseConnectionUrl, pendingMigrations, type Migrations } from '@rest-services/database';
+import {
+  codeOf,
+  migrate,
+  openDatabase,
+  parseConnectionUrl,
+  pendingMigrations,
+  type Migrations,
+} from '@rest-services/database';
 import closeWithGrace from 'close-with-grace';
 import type { Kysely } from 'kysely';
 import type { Service } from './create-service.ts';
@@ -178,7 +185,7 @@ async function whenUp<Result>(ask: () => Promise<Result>, app: Service) {
     try {
       return await ask();
     } catch (error) {
-      if (performance.now() > deadline || REFUSED.test((error as { code: string }).code)) throw error;
+      if (performance.now() > deadline || REFUSED.test(codeOf(error))) throw error;
       app.log.warn({ err: error }, 'database is not up yet');
       await sleep(DATABASE_RETRY_MS);
     }

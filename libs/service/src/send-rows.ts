@@ -39,15 +39,15 @@ export function sendRows<Row>(reply: FastifyReply, list: LongList<Row>) {
   const { bodyMemory } = reply.server;
   if (bodyMemory.isFull) throw overloaded();
   const elements = (rows: readonly Row[]) => serialise(rows).slice(1, -1);
-  const chunkOf = ({ rows, next }: LongList<Row>): Chunk => ({
+  const asText = ({ rows, next }: LongList<Row>): Chunk => ({
     bytes: Buffer.from(rows.length > 0 ? `,${elements(rows)}` : ''),
-    next: next && (async () => chunkOf(await next())),
+    next: next && (async () => asText(await next())),
   });
   const { rows, next } = list;
   const begin = begins.get(rows) ?? { bytes: Buffer.from(`[${elements(rows)}`), readers: 0 };
   begins.set(rows, begin);
   const release = holdBegin(begin, bodyMemory);
-  const first = { bytes: begin.bytes, next: async () => chunkOf(await next()) };
+  const first = { bytes: begin.bytes, next: async () => asText(await next()) };
   const stream = Readable.from(inPieces(first, bodyMemory, release, () => reply.raw.destroyed));
   // Also of one that is never read.
   stream.once('close', release);
