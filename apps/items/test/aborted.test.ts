@@ -3,9 +3,8 @@ import { get, request, type ClientRequest, type IncomingMessage } from 'node:htt
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { openDatabase } from '@rest-services/database';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { startProcess, type LogLine } from '@rest-services/service/testing';
+import { patientDatabase, startProcess, type LogLine } from '@rest-services/service/testing';
 import { sql, type Kysely } from 'kysely';
 
 // A request whose connection closes before its answer is complete is in the log and the metrics like any other.
@@ -17,7 +16,7 @@ let url: string;
 
 beforeEach(async () => {
   database = await createTestDatabase();
-  db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  db = patientDatabase(database.url);
   service = startProcess(join(import.meta.dirname, '../src/main.ts'), { DATABASE_URL: database.url });
   url = await service.listening();
 });

@@ -2,9 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { openDatabase } from '@rest-services/database';
 import { freePort, startCluster, type Cluster } from '@rest-services/local-postgres';
-import { hang, load, send, startProcess, type Outcome, type Write } from '@rest-services/service/testing';
+import {
+  hang,
+  load,
+  patientDatabase,
+  send,
+  startProcess,
+  type Outcome,
+  type Write,
+} from '@rest-services/service/testing';
 import { sql } from 'kysely';
 import type { ItemsDatabase } from '../src/database.ts';
 
@@ -34,16 +41,12 @@ afterEach(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** A connection without the time limits of requests. */
-const patient = (url: string) =>
-  openDatabase<ItemsDatabase>({ url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
-
 /** Starts database and service with one item. */
 async function startBoth(environment: NodeJS.ProcessEnv = {}) {
   const { url: databaseUrl, pid } = await startDatabase();
   service = startProcess(main, { DATABASE_URL: databaseUrl, ...environment });
   const url = await service.listening();
-  const db = patient(databaseUrl);
+  const db = patientDatabase<ItemsDatabase>(databaseUrl);
   const { id } = await db.insertInto('item').values({ title: 'a' }).returning('id').executeTakeFirstOrThrow();
   await db.destroy();
   const writes: Write[] = [
@@ -189,7 +192,7 @@ test('MIGRATE_ON_START false: the service listens while the database is down, al
 
 test('More work than it can do: 503 with Retry-After, quickly, while those who came first get their answers', async () => {
   const { url, databaseUrl } = await startBoth({ DATABASE_POOL_MAX: '1' });
-  const other = patient(databaseUrl);
+  const other = patientDatabase<ItemsDatabase>(databaseUrl);
   // Each has a statement of its own.
   const pages = Array.from({ length: 150 }, (_, index) => `/v1/items?page=${index + 1}`);
   const outcomes: Outcome[] = [];

@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { afterAll, expect, test } from '@jest/globals';
-import { openDatabase } from '@rest-services/database';
 import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
-import { load, send, startProcess } from '@rest-services/service/testing';
+import { load, patientDatabase, send, startProcess } from '@rest-services/service/testing';
 import { sql } from 'kysely';
 
 // The limits that take long to reach. These tests wait most of the time, so they run side by side.
@@ -168,7 +167,7 @@ test.concurrent.each([
     const { url: DATABASE_URL } = await createDatabase();
     const service = startItems({ DATABASE_URL, ...environment });
     const url = await service.listening();
-    const db = openDatabase({ url: DATABASE_URL, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+    const db = patientDatabase(DATABASE_URL);
     await sql`insert into item (title) select repeat('x', 150) from generate_series(1, 200000)`.execute(db);
     const readers = await Promise.all(Array.from({ length: 5 }, () => openList(`${url}/v1/items?limit=200000`)));
 

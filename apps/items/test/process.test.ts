@@ -8,9 +8,8 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { openDatabase } from '@rest-services/database';
 import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
-import { load, startProcess, withRole } from '@rest-services/service/testing';
+import { load, patientDatabase, startProcess, withRole } from '@rest-services/service/testing';
 import { sql } from 'kysely';
 
 // The service as it runs in production: a process of its own, stopped by signals.
@@ -31,7 +30,7 @@ afterEach(async () => {
 });
 
 async function insertItems(count: number) {
-  const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  const db = patientDatabase(database.url);
   await sql`insert into item (title) select 'Item ' || n from generate_series(1, ${count}) n`.execute(db);
   await db.destroy();
 }
@@ -164,7 +163,7 @@ test('To migrate, three connections are enough, also while another process does'
 
 test('An older image that meets a newer schema starts and serves', async () => {
   expect((await startItems({ DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
-  const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  const db = patientDatabase(database.url);
   await sql`insert into kysely_migration (name, timestamp) values ('9999_newer', '2100-01-01T00:00:00.000Z')`.execute(
     db,
   );
@@ -265,7 +264,7 @@ test.each([
 });
 
 test('What was sent is not in the log, when a server that quotes the values of failed statements ends one', async () => {
-  const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  const db = patientDatabase(database.url);
   const name = sql.id(new URL(database.url).pathname.slice(1));
   await sql`alter database ${name} set log_parameter_max_length_on_error = -1`.execute(db);
   const service = startItems({ DATABASE_URL: database.url, DATABASE_POOL_MAX: '1' });
@@ -330,7 +329,7 @@ test.each(['DATABASE_URL', 'DATABASE_MIGRATION_URL'])(
 );
 
 test('Start: processes that start at once on an empty database migrate it under the lock, one after the other, and all serve', async () => {
-  const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  const db = patientDatabase(database.url);
   const inTheWay = await db.startTransaction().execute();
   await sql`create table item ()`.execute(inTheWay);
   const services = Array.from({ length: 4 }, () => startItems({ DATABASE_URL: database.url }));
@@ -387,7 +386,7 @@ test('an address in HOST that the machine does not have ends the process with ex
 test('DATABASE_MIGRATION_URL of the same database as DATABASE_URL: there is no pooler, and PostgreSQL ends what takes too long', async () => {
   const service = startItems({ DATABASE_URL: database.url, DATABASE_MIGRATION_URL: database.url });
   const url = await service.listening();
-  const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  const db = patientDatabase(database.url);
   await db.transaction().execute(async (transaction) => {
     await sql`lock table item`.execute(transaction);
     expect(await (await fetch(`${url}/v1/items/1`)).json()).toMatchObject({ error: { code: '57014' } });
@@ -414,7 +413,7 @@ test('DATABASE_POOL_MAX: the service never has more connections', async () => {
   const service = startItems({ DATABASE_URL: database.url, DATABASE_POOL_MAX: '3' });
   const traffic = load(await service.listening(), ['/v1/items', '/v1/items/summary'], 32);
   await traffic.until(({ status }) => status === 200, 500);
-  const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  const db = patientDatabase(database.url);
   const { rows } = await sql`select from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`.execute(db);
   await db.destroy();
@@ -425,7 +424,7 @@ test('DATABASE_POOL_MAX: the service never has more connections', async () => {
 test('DATABASE_POOL_MAX: /readyz has a connection of its own, and says ready while all others are waiting for something', async () => {
   const url = await startItems({ DATABASE_URL: database.url, DATABASE_POOL_MAX: '1' }).listening();
   const { id } = await createItem(url);
-  const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  const db = patientDatabase(database.url);
   const answers = await db.transaction().execute(async (locking) => {
     await sql`select from item where id = ${id} for update`.execute(locking);
     const init = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"title":"b"}' };
@@ -499,7 +498,7 @@ test('Log: what is no HTTP is one line as well', async () => {
 test('Log: what PostgreSQL refuses does not show what was sent', async () => {
   const service = startItems({ DATABASE_URL: database.url });
   const url = await service.listening();
-  const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  const db = patientDatabase(database.url);
   await sql`alter table item add check (title <> 's3cret')`.execute(db);
   const headers = { 'content-type': 'application/json' };
   const refused = await fetch(`${url}/v1/items`, { method: 'POST', headers, body: '{"title":"s3cret"}' });

@@ -3,9 +3,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openDatabase } from '@rest-services/database';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { startProcess } from '@rest-services/service/testing';
+import { patientDatabase, startProcess } from '@rest-services/service/testing';
 import { sql, type Kysely } from 'kysely';
 import type { ItemsDatabase } from '../src/database.ts';
 
@@ -18,7 +17,7 @@ let url: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  db = patientDatabase(database.url);
   service = startProcess(join(import.meta.dirname, '../src/main.ts'), { DATABASE_URL: database.url });
   url = await service.listening();
 });

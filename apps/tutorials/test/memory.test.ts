@@ -3,9 +3,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openDatabase } from '@rest-services/database';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { startProcess } from '@rest-services/service/testing';
+import { patientDatabase, startProcess } from '@rest-services/service/testing';
 import { sql } from 'kysely';
 
 const main = join(import.meta.dirname, '../src/main.ts');
@@ -20,7 +19,7 @@ beforeAll(async () => {
   // Less than what the descriptions take together.
   service = startProcess(main, { DATABASE_URL: database.url, NODE_OPTIONS: '--max-old-space-size=64' });
   url = `${await service.listening()}/api/tutorials`;
-  const db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  const db = patientDatabase(database.url);
   await sql`insert into tutorial (title, description, published)
     select 'Long ' || n, ${description}, true from generate_series(1, ${sql.lit(count)}) n`.execute(db);
   await db.destroy();

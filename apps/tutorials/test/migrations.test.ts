@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { openDatabase } from '@rest-services/database';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { startProcess } from '@rest-services/service/testing';
+import { patientDatabase, startProcess } from '@rest-services/service/testing';
 import { sql, type Kysely } from 'kysely';
 
 // This service has more than one migration.
@@ -13,7 +12,7 @@ let database: TestDatabase;
 let db: Kysely<unknown>;
 beforeEach(async () => {
   database = await createTestDatabase();
-  db = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  db = patientDatabase(database.url);
 });
 afterEach(async () => {
   await db.destroy();

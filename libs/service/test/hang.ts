@@ -1,6 +1,6 @@
-import { openDatabase } from '@rest-services/database';
 import type { Cluster } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
+import { patientDatabase } from './patient-database.ts';
 
 /**
  * Stops every process of a database server in the middle of what it does: connections are accepted by the kernel, and
@@ -8,7 +8,7 @@ import { sql } from 'kysely';
  * @returns what lets the server go on; a second call does nothing
  */
 export async function hang({ url, pid }: Cluster): Promise<() => void> {
-  const db = openDatabase({ url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  const db = patientDatabase(url);
   const stopped: number[] = [];
   const stop = (each: number) => {
     if (signal(each, 'SIGSTOP')) stopped.push(each);
