@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Transform, type TransformCallback } from 'node:stream';
 import { overloaded } from '@rest-services/errors';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { closeWhenReceived } from './connections.ts';
 
 /** Requests that announce no more than this are not counted; a body of any contract is smaller by far. */
 const SMALL_REQUEST_BYTES = 4 * 1_024;
@@ -139,9 +140,10 @@ export function boundBodyMemory(app: FastifyInstance) {
   });
 
   app.addHook('onSend', (request, reply, payload, done) => {
-    // Fastify would close the connection with the answer to a body that is announced as too large, and most senders would learn of
-    // that before they had read why. What is still to come is read and dropped, as long as a request may take to arrive.
-    if (reply.statusCode === 413) reply.removeHeader('connection');
+    // Fastify would close the connection with the answer to a body that it could not read. What is still to come is read and
+    // dropped, as long as a request may take to arrive.
+    if (reply.hasHeader('connection')) reply.removeHeader('connection');
+    closeWhenReceived(request.raw, reply.raw);
     const isSmallAnswer = typeof payload !== 'string' || payload.length <= SMALL_ANSWER_BYTES;
     // A write has been committed: a 503 would deny it. Its answer is no larger than its request, which is counted. And who has left
     // gets nothing, and has been waited for already.

@@ -57,7 +57,7 @@ export function orderPipelined(app: FastifyInstance) {
       connection.waiting -= 1;
       waiting -= 1;
       if (!socket.writable) return;
-      if (isOneTooMany) reply.header('connection', 'close');
+      if (isOneTooMany) reply.raw.shouldKeepAlive = false;
       done(isOneTooMany ? overloaded() : unreadable.get(request));
     });
   });
@@ -78,6 +78,22 @@ export function closeAfterAnswer(socket: Socket) {
   const last = connections.get(socket)?.last;
   if (last) last.shouldKeepAlive = false;
 }
+
+/**
+ * To be called before an answer is sent. When its caller, who has asked for the connection to be closed, is still sending the body,
+ * it is closed when all has arrived, or when that takes too long: closed with the answer, as Node.js does, most senders would learn
+ * of that before they had read it (RFC 9112, 9.6).
+ */
+export function closeWhenReceived(request: IncomingMessage, response: ServerResponse) {
+  if (request.readableEnded || response.shouldKeepAlive || !isLast(request)) return;
+  response.shouldKeepAlive = true;
+  response.removeHeader('connection');
+  request.once('end', () => request.socket.end());
+}
+
+/** Whether the caller has said that no request follows. */
+const isLast = ({ httpVersion, headers: { connection = '' } }: IncomingMessage) =>
+  httpVersion === '1.0' ? !/keep-alive/i.test(connection) : /close/i.test(connection);
 
 /** @returns the connections that are open at the time when it is looked at */
 export function openSockets({ server }: FastifyInstance): ReadonlySet<Socket> {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import type { Answer } from './harness.ts';
 
@@ -120,17 +121,46 @@ export function testUnreadableBodies(refusing: Refusing) {
       }
     });
 
-    test('of 16 MB are answered 413 to who reads no answer before all of it has been sent', async () => {
-      const body = Buffer.alloc(16_000_000, 'x');
+    test.each([
+      ['', '1.1', ''],
+      [' and has the connection closed', '1.1', 'connection: close\r\n'],
+      [' over HTTP/1.0', '1.0', ''],
+    ])(
+      'of 16 MB are answered 413 to who reads no answer before all of it has been sent%s',
+      async (_, version, header) => {
+        const body = Buffer.alloc(16_000_000, 'x');
+        for (const [method, path] of writes()) {
+          const { socket, answer } = await sendAll(
+            `${method} ${path} HTTP/${version}\r\nhost: a\r\n${header}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
+            body,
+          );
+          expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+          if (version === '1.1' && !header) socket.destroy();
+          else await once(socket, 'close');
+        }
+      },
+    );
+
+    test('that cannot be read leave their connection open for the next request', async () => {
       for (const [method, path] of writes()) {
-        const socket = connect(Number(new URL(service().url).port), '127.0.0.1');
-        const head = `${method} ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
-        socket.write(head);
-        await new Promise<void>((sent, lost) => socket.write(body, (error) => (error ? lost(error) : sent())));
-        const [answer] = (await once(socket, 'data')) as [Buffer];
-        expect(answer.toString()).toMatch(/^HTTP\/1\.1 413 /);
-        socket.destroy();
+        for (const type of ['application/json', 'text/plain']) {
+          const { socket } = await sendAll(
+            `${method} ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: ${type}\r\ncontent-length: 4\r\n\r\n`,
+            '{bad',
+          );
+          socket.write('GET /livez HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+          expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
+        }
       }
     });
+
+    /** @returns what comes first when all has been sent, and the connection */
+    async function sendAll(head: string, body: string | Buffer) {
+      const socket = connect(Number(new URL(service().url).port), '127.0.0.1');
+      socket.write(head);
+      await new Promise<void>((sent, lost) => socket.write(body, (error) => (error ? lost(error) : sent())));
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      return { socket, answer: answer.toString() };
+    }
   });
 }
