@@ -129,12 +129,22 @@ test('A read whose body breaks off while it is carried out has its answer and it
   expect([statuses(answers), lines]).toEqual([[500], [500]]);
 });
 
-test('What follows a request that closes the connection is not looked at: it has no answer and no line', async () => {
-  let answers = '';
-  const lines = await linesOf(async () => {
-    const socket = await open();
-    socket.write(`GET /v1/items HTTP/1.1\r\n${host}connection: close\r\n\r\nnonsense\r\n\r\n`);
-    answers = await text(socket);
-  });
-  expect([statuses(answers), lines]).toEqual([[200], [200]]);
-});
+test.each([
+  ['is answered', `GET /v1/items HTTP/1.1\r\n${host}connection: close\r\n\r\n`, 200],
+  [
+    'is answered before its body has arrived',
+    `POST /nowhere HTTP/1.1\r\n${host}connection: close\r\n${fourLetters}four`,
+    404,
+  ],
+])(
+  'What follows a request that closes the connection and %s is not looked at: it has no answer and no line',
+  async (_, request, status) => {
+    let answers = '';
+    const lines = await linesOf(async () => {
+      const socket = await open();
+      socket.write(`${request}nonsense\r\n\r\n`);
+      answers = await text(socket);
+    });
+    expect([statuses(answers), lines]).toEqual([[status], [status]]);
+  },
+);

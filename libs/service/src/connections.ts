@@ -129,6 +129,9 @@ const byErrorCode: Record<string, [status: number, message: string]> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'The body is too large'],
 };
 
+/** Something follows a request that its caller has said to be the last one. */
+const AFTER_LAST = 'HPE_CLOSED_CONNECTION';
+
 const refused = new WeakSet<Socket>();
 
 /**
@@ -153,7 +156,7 @@ export function answerUnreadable(this: FastifyInstance, error: Error & { code?: 
   }
   const refuse = () => {
     // What is half read has an answer and a line of its own, and nothing has either after an answer that closes the connection.
-    if (!halfRead && socket.writable) {
+    if (!halfRead && code !== AFTER_LAST && socket.writable) {
       this.log.info({ status, code, ip: socket.remoteAddress }, 'request');
       socket.end(asText(status, message));
     }
