@@ -105,12 +105,13 @@ test('SIGTERM lets a long list be read to its end', async () => {
   expect((await service.ended).code).toBe(0);
 });
 
-test('`main.js migrate` that is stopped before it has migrated does not end as if it had', async () => {
+test('`main.js migrate` that is stopped before it has migrated does not end as if it had, and says so', async () => {
   const nowhere = `postgres://items:secret@127.0.0.1:${await freePort()}/items`;
   const job = startItems({ DATABASE_URL: nowhere }, 'migrate');
   await job.logged(/^database is not up yet/);
   job.child.kill('SIGTERM');
   expect((await job.ended).code).toBe(1);
+  expect(job.log.at(-1)!.msg).toBe('stopped before the database was up to date');
   expect(JSON.stringify(job.log)).not.toContain('secret');
 });
 
@@ -149,6 +150,7 @@ test('To migrate, three connections are enough, also while another process does'
   withRole(database, async (db, role, limitedUrl) => {
     await sql`alter role ${role} connection limit 3`.execute(db);
     await sql`alter default privileges grant all on tables to ${role}`.execute(db);
+    await sql`grant create on schema public to ${role}`.execute(db);
     const inTheWay = await db.startTransaction().execute();
     await sql`create table item ()`.execute(inTheWay);
     const ended = [];

@@ -9,15 +9,25 @@ export type Migrations = Record<string, Migration>;
 
 const UNDEFINED_TABLE = '42P01';
 
+/** SQLSTATE lock_not_available. */
+const LOCK_TIMED_OUT = '55P03';
+
+/**
+ * Who wants to use a table that a migration waits for waits behind it, the requests of a release that is running among them. So a
+ * migration gives way after this time, and begins anew.
+ */
+const LOCK_TIMEOUT_MS = 1_000;
+const RETRY_MS = 1_000;
+
 /** While a migration is not over, it is asked this often whether it waits for another session. */
-const WATCH_INTERVAL_MS = 1_000;
+const WATCH_INTERVAL_MS = 400;
 
 export interface MigrateOptions extends Pick<DatabaseOptions, 'onConnectionError'> {
   /** A direct connection: the lock belongs to a session, which a transaction-mode pooler does not keep. */
   url: string;
   /**
    * The sessions with these process ids have what the migration waits for, or wait for it before it: the lock, as other
-   * processes that migrate, or a table. Called again when they are others.
+   * processes that migrate, or a table. Called again when they are others, and when the migration has begun anew.
    */
   onBlocked?: (pids: number[]) => void;
 }
@@ -25,7 +35,7 @@ export interface MigrateOptions extends Pick<DatabaseOptions, 'onConnectionError
 /**
  * Brings the schema up to date, one process at a time: others wait for a lock that PostgreSQL frees if its holder dies,
  * and some seconds after its holder has been frozen or cut off. A database that is already ahead of `migrations`, because
- * a newer release has run, is left as it is.
+ * a newer release has run, is left as it is. Migrations begin anew, and wait as long as it takes, while others use a table.
  * @throws whatever a migration throws, after rolling all of them back
  */
 export async function migrate(
@@ -38,9 +48,15 @@ export async function migrate(
   try {
     await db.connection().execute(async (migrating) => {
       const pid = await sessionOf(migrating);
+      await sql`set lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(migrating);
       void watchBlockers(watching, pid, onBlocked, isOver.signal).catch(() => undefined);
-      const { error } = await new Migrator({ db: migrating, provider: { getMigrations } }).migrateToLatest();
-      if (error) throw error as Error;
+      const migrator = new Migrator({ db: migrating, provider: { getMigrations } });
+      for (;;) {
+        const { error } = await migrator.migrateToLatest();
+        if (!error) return;
+        if (codeOf(error) !== LOCK_TIMED_OUT) throw error as Error;
+        await sleep(RETRY_MS);
+      }
     });
   } finally {
     isOver.abort();

@@ -1,5 +1,5 @@
 import { overloaded } from '@rest-services/errors';
-import { Kysely, PostgresDialect, type PostgresPoolClient } from 'kysely';
+import { Kysely, PostgresAdapter, PostgresDialect, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { codeOf, discardIfBroken, rethrowWithCode } from './connection.ts';
@@ -179,9 +179,17 @@ export function openDatabase<Tables>({
   const dialect = new PostgresDialect({
     pool: { connect: () => connect(), end: () => pool.end(), options: pool.options },
   });
+  dialect.createAdapter = () => new MigrationLockAdapter();
   const db = new Kysely<Tables>({ dialect });
   opened.set(db, { pool, names, connect: () => connect() });
   return db;
+}
+
+/** A session that was lost in a migration has no lock to give back: what is thrown is why it was lost. */
+class MigrationLockAdapter extends PostgresAdapter {
+  override async releaseMigrationLock(...args: Parameters<PostgresAdapter['releaseMigrationLock']>) {
+    await super.releaseMigrationLock(...args).catch(() => undefined);
+  }
 }
 
 /** For the connections that are opened from now on. */

@@ -103,6 +103,33 @@ describe('migrate', () => {
     expect(ended).toEqual([]);
   });
 
+  test('lets requests through while it waits for a table that somebody uses', async () => {
+    await migrate(options(), second);
+    const user = openDatabase({ ...options(), poolMax: 1 });
+    const locks: Migrations = {
+      ...second,
+      '0003_lock': { up: (db) => sql`lock table a`.execute(db).then(() => undefined) },
+    };
+    const { migrated } = await user.transaction().execute(async (using) => {
+      await sql`insert into a values (1)`.execute(using);
+      const blocked = Promise.withResolvers<number[]>();
+      const migrated = migrate({ ...options(), onBlocked: blocked.resolve }, locks);
+      await blocked.promise;
+      // It may take no longer than a request.
+      await sql`insert into a values (2)`.execute(db);
+      return { migrated };
+    });
+    await migrated;
+    expect(await pendingMigrations(db, locks)).toEqual([]);
+    await user.destroy();
+  });
+
+  test('tells why it lost its session', async () => {
+    const endSession = sql`select pg_terminate_backend(pg_backend_pid())`;
+    const ending: Migrations = { '0001_end': { up: (db) => endSession.execute(db).then(() => undefined) } };
+    await expect(migrate(options(), ending)).rejects.toThrow('terminating connection due to administrator command');
+  });
+
   test('tells which sessions hold what it waits for', async () => {
     const holder = startHolder();
     await once(holder.stdout, 'data');

@@ -92,7 +92,10 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
     const { app, db, lifecycle } = await assembled;
     if (err) app.log.fatal({ err }, 'ending after an unexpected error');
     // Whoever waits for the job must not take it for done. PostgreSQL rolls back what it was at.
-    if (command === 'migrate') process.exit(1);
+    if (command === 'migrate') {
+      if (signal) app.log.warn({ signal }, 'stopped before the database was up to date');
+      process.exit(1);
+    }
     if (signal) app.log.info({ signal }, 'draining');
     lifecycle.isDraining = true;
     if (signal) await sleep(settings.SHUTDOWN_DELAY_MS);
