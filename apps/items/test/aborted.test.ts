@@ -53,6 +53,15 @@ test('A request that its caller gives up is one line in the log and one in the m
   }
 });
 
+test('A probe that is given up is counted, and no line in the log, as any other probe', async () => {
+  await db.transaction().execute(async (locking) => {
+    await sql`lock table kysely_migration`.execute(locking);
+    (await waiting(locking, () => get(`${url}/readyz`))).destroy();
+    while ((await countOf('method="GET",route="/readyz",status="aborted"')) !== 1);
+  });
+  expect(service.log.filter(isAborted)).toEqual([]);
+});
+
 test('A caller who resets the connection before the answer causes no error in the log', async () => {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.write(nowhere);

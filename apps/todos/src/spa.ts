@@ -36,7 +36,7 @@ export async function serveClient(app: FastifyInstance) {
     preCompressed: true,
     globIgnore: ['**/*.{br,gz}'],
     cacheControl: false,
-    // They are made of size and time of change, which an image's build may level: a stale index page would be kept.
+    // They come from size and time of change, and an image's build may set all times alike: browsers would keep a stale page.
     etag: false,
     lastModified: false,
     setHeaders(reply, path) {

@@ -35,7 +35,7 @@ export async function pgbenchVersion(): Promise<string | undefined> {
   }
 }
 
-export interface PgbenchLoad {
+interface PgbenchLoad {
   scenario: string;
   connections: number;
   seconds: number;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** What differs between one request and the next: a number from a range, or one of some texts. */
-export type Draw = { from: number; to: number } | { oneOf: string[] };
+type Draw = { from: number; to: number } | { oneOf: string[] };
 
 /** A text with places that are drawn anew for each request. */
 export type Template = (string | Draw)[];
@@ -22,7 +22,7 @@ export interface Scenario {
   requests: RequestKind[];
 }
 
-export const ITEMS_PER_PAGE = 10;
+const ITEMS_PER_PAGE = 10;
 
 /** Before the mark of 80 % of the table; each is asked for as often as the others, so that few can be shared. */
 const DEEP_PAGES = 1_000;

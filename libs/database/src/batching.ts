@@ -19,7 +19,7 @@ export const MAX_WRITES = 64;
 /** For a shared statement and one of its own after it, or two of a search, with their waits for connections. A request may take 3 s. */
 export const LIMIT_MS = 2_500;
 
-/** So long those that a statement was in a deadlock with have to go on, before it could be in their way again. */
+/** So long the victim of a deadlock waits before it tries again, so that the others can finish. */
 const DEADLOCK_PAUSE_MS = 50;
 
 /** Stands for a result that the shared statement could not give: its key gets a statement of its own. */

@@ -20,7 +20,7 @@ const IDLE_CONNECTION_MS = 300_000;
 /** PostgreSQL ends a statement after this time. */
 const STATEMENT_TIMEOUT_MS = 1_400;
 
-/** A server that has gone without a word is noticed so much later, and ten seconds, by who has no limit of time. */
+/** Without a limit of time, a server that has vanished is noticed this long, and ten seconds, after it fell silent. */
 const KEEP_ALIVE_MS = 30_000;
 
 /** So many requests may wait for each connection of the pool; more would wait longer than they may. */

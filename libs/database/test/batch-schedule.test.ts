@@ -1,16 +1,22 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { batching } from '../src/batching.ts';
+
+// The time that a request waits at most passes when a test says so.
+beforeAll(() => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'performance', 'queueMicrotask', 'setImmediate'] });
+});
+afterAll(() => {
+  jest.useRealTimers();
+});
 
 /** Answers each key with itself, when the test ends the statement that it is in. */
 function statements(maxBatchSize = 8) {
   const begun: { keys: readonly number[]; end: () => void; fail: () => void }[] = [];
-  let onBegin: () => void = () => undefined;
   const ask = batching<number, number>(
     (keys) =>
       new Promise((resolve, reject) => {
         begun.push({ keys, end: () => resolve([...keys]), fail: () => reject(new Error('of a test')) });
-        onBegin();
       }),
     maxBatchSize,
   );
@@ -20,7 +26,6 @@ function statements(maxBatchSize = 8) {
     begun,
     answers,
     sizes: () => begun.map(({ keys }) => keys.length),
-    nextBegin: () => new Promise<void>((resolve) => (onBegin = resolve)),
     ask: async (requests: number) => {
       for (let request = 0; request < requests; request += 1) {
         const answer = ask((asked += 1));
@@ -84,17 +89,16 @@ describe('While a statement is under way', () => {
   });
 
   test('that is not over soon, as when it waits for a lock, the next ones begin all the same', async () => {
-    const { ask, sizes, nextBegin } = statements();
+    const { ask, sizes } = statements();
     await ask(3);
-    for (const expected of [
-      [3, 1],
-      [3, 1, 2],
-    ]) {
-      const begin = nextBegin();
-      await ask(expected.at(-1)!);
-      await begin;
-      expect(sizes()).toEqual(expected);
-    }
+    await ask(1);
+    jest.advanceTimersByTime(4);
+    expect(sizes()).toEqual([3]);
+    jest.advanceTimersByTime(1);
+    expect(sizes()).toEqual([3, 1]);
+    await ask(2);
+    jest.advanceTimersByTime(5);
+    expect(sizes()).toEqual([3, 1, 2]);
   });
 });
 

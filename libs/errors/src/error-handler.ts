@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 export interface ErrorWords {
   /** Message of a 500. */
   failure: string;
-  /** Whether a 500 carries `error` with a code, which is a SQLSTATE or the name of a system error. */
+  /** Whether a 500 carries `error` with a code: a SQLSTATE, the name of a system error, Fastify's, or `UNKNOWN`. */
   withCode: boolean;
   /**
    * Where the contract leaves broken storage constraints to a common handler: the message for each, by the name of the

@@ -4,7 +4,7 @@ import { overloaded } from '@rest-services/errors';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { closeWhenReceived } from './connections.ts';
 
-/** Requests that announce no more than this are not counted; a body of any contract is smaller by far. */
+/** Requests that announce no more than this are not counted: hundreds of them are little. */
 const SMALL_REQUEST_BYTES = 4 * 1_024;
 
 /** Answers of no more than this are not counted: the system takes them at once, whether their readers do or not. */

@@ -1,4 +1,4 @@
-/** So many at once cost each little more than its own part. */
+/** Of so many at once, each costs little more than its own part. */
 const ENOUGH = 64;
 
 const MAX_WAIT_MS = 20;

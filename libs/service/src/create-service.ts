@@ -88,7 +88,7 @@ export async function createService({ settings, title, description, ...words }: 
     done();
   });
   orderPipelined(app);
-  // An expectation that Node does not know is nothing that a service here could fail.
+  // An Expect header that Node does not know is ignored: no service depends on one.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // Before whatever refuses requests of a browser, which sends none without waiting: a page may read those answers too.
   const origin = allowedOrigins(settings);

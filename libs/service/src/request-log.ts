@@ -26,7 +26,8 @@ export class RequestLog extends LogController {
 
   /** The connection was closed before the answer was complete: there is no status, or it tells only half. */
   requestAborted(request: FastifyRequest, reply: FastifyReply) {
-    reply.log.info({ ...described(request, reply), status: undefined, aborted: true }, 'request');
+    const level = request.routeOptions.config.isForMachines ? 'debug' : 'info';
+    reply.log[level]({ ...described(request, reply), status: undefined, aborted: true }, 'request');
   }
 
   override streamError(error: Error & { code?: string }, request: FastifyRequest, reply: FastifyReply) {
