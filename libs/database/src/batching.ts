@@ -3,6 +3,7 @@ import { overloaded } from '@rest-services/errors';
 import DataLoader from 'dataloader';
 import { batchSchedule } from './batch-schedule.ts';
 import { codeOf } from './connection.ts';
+import { places, type Places } from './places.ts';
 
 // Requests that arrive in the same turn of the event loop, or while others are under way, share one statement, which costs
 // little more than a statement for one of them. Nothing is kept: each request gets what was committed when its statement began.
@@ -70,7 +71,8 @@ const wasUndone = (error: unknown) => /^((22|23|40)...|55P03)$/.test(codeOf(erro
 /** Whether it says nothing about the row itself: the same statement may succeed now that others have gone on. */
 const wasDeadlock = (error: unknown) => codeOf(error).startsWith('40');
 
-const timedOut = () =>
+/** What was under way may have taken effect. */
+export const timedOut = () =>
   Object.assign(new Error('No answer in time; whether it takes effect is not known'), { code: 'ETIMEDOUT' });
 
 /** @throws Error `onTimeout()` at the time `deadline`, of `performance.now()`; `work` then goes on with nobody waiting for it */
@@ -94,33 +96,34 @@ const CHANGES_AT_ONCE = 2;
 const MAX_WAITING = 100;
 
 /**
- * Changes of one row wait for each other here. In the database, each would wait in a connection: as soon as a locked row
- * is wanted by as many as there are, nobody else would have one.
+ * Changes of one row wait for each other here, and so do changes of locked rows. In the database, each would wait in a
+ * connection: as soon as there are as many, nobody else would have one.
+ * @param all places for all that may wait for a lock of somebody else
  * @returns `change`, which throws an HttpError 503 when its turn has not come by `deadline`, or when too many wait already, and
  * an Error ETIMEDOUT when it is not over by then
  */
-export function limitedPerRow<Change extends { id: number }>(change: (change: Change) => Promise<boolean>) {
-  const rows = new Map<number, { underWay: number; waiting: (() => void)[] }>();
+export function limitedPerRow<Change extends { id: number }>(
+  change: (change: Change) => Promise<boolean>,
+  all: Places,
+) {
+  const rows = new Map<number, Places>();
   return async (asked: Change, givenDeadline?: number) => {
-    const row = rows.get(asked.id) ?? { underWay: 0, waiting: [] };
+    const row = rows.get(asked.id) ?? places(CHANGES_AT_ONCE);
     rows.set(asked.id, row);
-    if (row.waiting.length >= MAX_WAITING) throw overloaded();
+    if (row.queue() >= MAX_WAITING) throw overloaded();
     const deadline = givenDeadline ?? performance.now() + LIMIT_MS;
-    const mustWait = row.underWay === CHANGES_AT_ONCE;
+    const mustWait = row.isFull() || all.isFull();
     let isUnderWay = false;
+    const begin = () => {
+      if (mustWait && performance.now() > deadline) throw overloaded();
+      isUnderWay = true;
+      return change(asked);
+    };
     const run = async () => {
-      // Whoever is over hands its place on.
-      if (mustWait) await new Promise<void>((resolve) => row.waiting.push(resolve));
-      else row.underWay += 1;
       try {
-        if (mustWait && performance.now() > deadline) throw overloaded();
-        isUnderWay = true;
-        return await change(asked);
+        return await row.use(() => all.use(async () => begin()));
       } finally {
-        const next = row.waiting.shift();
-        if (next) next();
-        else row.underWay -= 1;
-        if (row.underWay === 0) rows.delete(asked.id);
+        if (row.isEmpty()) rows.delete(asked.id);
       }
     };
     // It has the whole time for itself, which its statement has a limit for.

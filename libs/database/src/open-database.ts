@@ -3,6 +3,7 @@ import { Kysely, PostgresAdapter, PostgresDialect, type PostgresPoolClient } fro
 import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { codeOf, discardIfBroken, rethrowWithCode } from './connection.ts';
+import { places, type Places } from './places.ts';
 
 /** A request waits this long for a connection, new or out of the pool. */
 const CONNECTION_TIMEOUT_MS = 1_000;
@@ -80,6 +81,8 @@ interface Connections {
   pool: pg.Pool;
   /** Names by text of the statements that the server is to plan just once for each connection. */
   names: Map<string, string>;
+  /** For statements that may wait for a lock of somebody else: the others keep half of the connections. */
+  forLocks: Places;
   connect: () => Promise<PostgresPoolClient>;
 }
 
@@ -181,7 +184,7 @@ export function openDatabase<Tables>({
   });
   dialect.createAdapter = () => new MigrationLockAdapter();
   const db = new Kysely<Tables>({ dialect });
-  opened.set(db, { pool, names, connect: () => connect() });
+  opened.set(db, { pool, names, forLocks: places(Math.ceil(poolMax / 2)), connect: () => connect() });
   return db;
 }
 

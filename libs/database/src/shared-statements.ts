@@ -1,9 +1,11 @@
 import { overloaded } from '@rest-services/errors';
 import { sql, type InsertType, type Kysely, type RawBuilder, type SelectType, type UpdateType } from 'kysely';
 import pLimit from 'p-limit';
+import { connectionsOf } from './open-database.ts';
+import { places, type Places } from './places.ts';
 import type { Value } from './prepared-query.ts';
 import { opaque, prepared, preparedChange } from './statements.ts';
-import { batching, limitedPerRow, MAX_READS, MAX_WRITES, RUN_ALONE, withDeadline } from './batching.ts';
+import { batching, limitedPerRow, MAX_READS, MAX_WRITES, RUN_ALONE, timedOut, withDeadline } from './batching.ts';
 
 /** A row of a table, as the statements here need it. */
 export type WithId = { id: number };
@@ -74,6 +76,7 @@ export function deletingById<Tables>(db: Kysely<Tables>, table: keyof Tables & s
     ).compile(db),
   );
   const deleteShared = changing<WithId>(
+    forLocksOf(db),
     ({ id }) => deleteOne(id),
     (asked) => deleteMany(arrayOf(asked.map(({ id }) => id))),
     false,
@@ -120,6 +123,7 @@ export function updatingById<Tables, Table extends keyof Tables & string, Column
     ).compile(db),
   );
   const updateShared = changing<Row & WithId>(
+    forLocksOf(db),
     (row) => updateOne(...columns.map((column) => row[column] ?? null), row.id),
     (asked) => updateMany(JSON.stringify(asked)),
     RUN_ALONE,
@@ -178,7 +182,18 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
     }
     return rows.map((row) => ids.get(contentOf(row))!.pop()!);
   }
-  const insertShared = batching(insertAll, MAX_WRITES);
+  const forLocks = forLocksOf(db);
+  async function insertAlone(row: Row, deadline: number) {
+    let isUnderWay = false;
+    const inserted = forLocks.use(async () => {
+      if (performance.now() > deadline) throw overloaded();
+      isUnderWay = true;
+      const [id] = await insertAll([row]);
+      return id!;
+    });
+    return withDeadline(deadline, inserted, () => (isUnderWay ? timedOut() : overloaded()));
+  }
+  const insertShared = batching(insertAll, MAX_WRITES, insertAlone);
   return (row: Row) => (isLarge(row) ? insertAll([row]).then(([id]) => id!) : insertShared(row));
 }
 
@@ -192,13 +207,14 @@ const isLarge = (row: object) => Object.values(row).some((value) => typeof value
  * @returns a function that answers whether there was a row with the id
  */
 function changing<Change extends WithId>(
+  forLocks: Places,
   changeOne: (change: Change) => Promise<number>,
   changeMany: (changes: Change[]) => Promise<Found[]>,
   repeated: false | typeof RUN_ALONE,
 ) {
-  const changeAlone = limitedPerRow(async (change: Change) => (await changeOne(change)) > 0);
+  const changeAlone = limitedPerRow(async (change: Change) => (await changeOne(change)) > 0, forLocks);
   const changeAll = async (changes: readonly Change[]) => {
-    if (changes.length === 1) return [await changeAlone(changes[0]!)];
+    if (changes.length === 1 && !forLocks.isFull()) return [await changeAlone(changes[0]!)];
     // Of several with the same id, a map keeps the last.
     const firsts = new Map(changes.toReversed().map((change) => [change.id, change]));
     const found = new Map((await changeMany([...firsts.values()])).map((row) => [row.id, row]));
@@ -211,6 +227,9 @@ function changing<Change extends WithId>(
   const changeShared = batching<Change, boolean>(changeAll, MAX_WRITES, changeAlone);
   return (change: Change) => (isLarge(change) ? changeAlone(change) : changeShared(change));
 }
+
+/** In a transaction, which has its connection anyway, there is no need for places. */
+const forLocksOf = <Tables>(db: Kysely<Tables>) => connectionsOf(db)?.forLocks ?? places(Infinity);
 
 /** A row that a shared statement has seen, and changed unless somebody else had locked or deleted it. */
 type Found = WithId & { was_free: boolean };

@@ -1,12 +1,13 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { limitedPerRow } from '../src/batching.ts';
+import { places } from '../src/places.ts';
 
 test('No more than two changes of a row are under way, however they arrive', async () => {
   const underWay: (() => void)[] = [];
-  const change = limitedPerRow(() => new Promise<boolean>((resolve) => underWay.push(() => resolve(true))));
+  const change = limitedPerRow(() => new Promise<boolean>((resolve) => underWay.push(() => resolve(true))), places(2));
 
-  // The second row gets the limit that the first one has left. The changes of one end in their order, of the other the last one first.
+  // The changes of one end in their order, of the other the last one first.
   for (const [id, next] of [
     [1, () => underWay.shift()],
     [2, () => underWay.pop()],
@@ -21,6 +22,18 @@ test('No more than two changes of a row are under way, however they arrive', asy
   }
 });
 
+test('No more changes of all rows together are under way than there are places', async () => {
+  const underWay: (() => void)[] = [];
+  const change = limitedPerRow(() => new Promise<boolean>((resolve) => underWay.push(() => resolve(true))), places(3));
+  const asked = Array.from({ length: 8 }, (_, id) => change({ id }));
+  for (let left = asked.length; left > 0; left -= 1) {
+    await endOfTurn();
+    expect(underWay).toHaveLength(Math.min(left, 3));
+    underWay.shift()!();
+  }
+  expect(await Promise.all(asked)).toEqual(asked.map(() => true));
+});
+
 describe('A change of a row that others are changing', () => {
   test('is not carried out any more once it has been refused', async () => {
     const carriedOut: string[] = [];
@@ -28,7 +41,7 @@ describe('A change of a row that others are changing', () => {
     const change = limitedPerRow(({ name }: { id: number; name: string }) => {
       carriedOut.push(name);
       return new Promise<boolean>((resolve) => finish.push(() => resolve(true)));
-    });
+    }, places(2));
     const others = ['first', 'second'].map((name) => change({ id: 1, name }));
     await expect(change({ id: 1, name: 'late' }, performance.now())).rejects.toMatchObject({ statusCode: 503 });
     const last = change({ id: 1, name: 'last' });
@@ -41,21 +54,24 @@ describe('A change of a row that others are changing', () => {
   });
 
   test('is carried out, however late, when they have ended meanwhile', async () => {
-    const change = limitedPerRow(() => Promise.resolve(true));
+    const change = limitedPerRow(() => Promise.resolve(true), places(2));
     await Promise.all([change({ id: 1 }), change({ id: 1 }), change({ id: 1 })]);
     expect(await change({ id: 1 }, performance.now() - 1_000)).toBe(true);
   });
 
   test('is carried out, however late, when they have failed at the same moment', async () => {
     let fails = true;
-    const change = limitedPerRow(() => (fails ? Promise.reject(new Error('of a test')) : Promise.resolve(true)));
+    const change = limitedPerRow(
+      () => (fails ? Promise.reject(new Error('of a test')) : Promise.resolve(true)),
+      places(2),
+    );
     await Promise.allSettled([change({ id: 1 }), change({ id: 1 })]);
     fails = false;
     expect(await change({ id: 1 }, performance.now() - 1_000)).toBe(true);
   });
 
   test('that is under way when its time is over is not refused: it may still take effect', async () => {
-    const change = limitedPerRow(() => new Promise(() => undefined));
+    const change = limitedPerRow(() => new Promise(() => undefined), places(2));
     void change({ id: 1 });
     await expect(change({ id: 1 }, performance.now() + 10)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
   });

@@ -63,9 +63,9 @@ beforeEach(async () => {
   await sql`truncate note restart identity`.execute(db);
 });
 
-/** Settles when a session waits for a lock. */
-async function someoneWaits() {
-  for (let waiting = 0; waiting === 0;) {
+/** Settles when so many sessions wait for a lock. */
+async function someoneWaits(sessions = 1) {
+  for (let waiting = 0; waiting < sessions;) {
     const { rows } = await sql`select from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock'`.execute(observer);
     waiting = rows.length;
@@ -274,6 +274,42 @@ describe('Requests of one turn', () => {
       expect(poolUse(db).waiting).toBe(0);
     });
     expect(await Promise.all(changes)).toEqual(changes.map(() => true));
+    await other.destroy();
+  });
+
+  test('leave connections to others while each changes a row that somebody else has locked, and change it afterwards', async () => {
+    const free = await notes.create({ title: 'free', rank: 0 });
+    const locked = await Promise.all(Array.from({ length: 20 }, (_, n) => create(`locked ${n}`)));
+    const other = open();
+    let changes: Promise<boolean>[] = [];
+    await other.transaction().execute(async (locking) => {
+      await sql`select from note where id <> ${free} for update`.execute(locking);
+      for (const id of locked) {
+        changes = [...changes, notes.update(id, { rank: 2 })];
+        await new Promise(setImmediate);
+      }
+      await someoneWaits(2);
+      expect(await notes.read(free)).toMatchObject({ rank: 0 });
+      expect(await notes.update(free, { rank: 1 })).toBe(true);
+      expect(poolUse(db).waiting).toBe(0);
+    });
+    expect(await Promise.all(changes)).toEqual(changes.map(() => true));
+    await other.destroy();
+  });
+
+  test('leave connections to others while many wait for unique values that somebody else is about to take', async () => {
+    const free = await notes.create({ title: 'free', rank: 0 });
+    const titles = Array.from({ length: 20 }, (_, n) => `wanted ${n}`);
+    const other = open();
+    let creates: Promise<unknown>[] = [];
+    await other.transaction().execute(async (taking) => {
+      await sql`insert into note (title) select unnest(${titles}::text[])`.execute(taking);
+      creates = titles.map((title) => outcome(create(title)));
+      await someoneWaits(2);
+      expect(await notes.read(free)).toMatchObject({ rank: 0 });
+      expect(poolUse(db).waiting).toBe(0);
+    });
+    expect(await Promise.all(creates)).toEqual(titles.map(() => ({ code: '23505' })));
     await other.destroy();
   });
 
