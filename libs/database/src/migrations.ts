@@ -14,9 +14,10 @@ const LOCK_TIMED_OUT = '55P03';
 
 /**
  * Who wants to use a table that a migration waits for waits behind it, the requests of a release that is running among them. So a
- * migration gives way after this time, and begins anew.
+ * migration gives way after this time, and begins anew. It is longer than PostgreSQL's `deadlock_timeout`, after which an autovacuum
+ * that is in the way is ended.
  */
-const LOCK_TIMEOUT_MS = 1_000;
+const LOCK_TIMEOUT_MS = 1_100;
 const RETRY_MS = 1_000;
 
 /** While a migration is not over, it is asked this often whether it waits for another session. */

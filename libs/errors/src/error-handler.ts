@@ -58,5 +58,6 @@ const bySqlState: Record<string, { status: number; message: string }> = {
   '22001': { status: 400, message: 'A text is too long' },
   '22003': { status: 400, message: 'A number is out of range' },
   '22021': { status: 400, message: 'A text contains what cannot be stored' },
+  '22P05': { status: 400, message: 'A text contains what cannot be stored' },
   '22P02': { status: 400, message: 'A value has the wrong form' },
 };

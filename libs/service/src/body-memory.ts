@@ -141,8 +141,8 @@ export function boundBodyMemory(app: FastifyInstance) {
 
   app.addHook('onSend', (request, reply, payload, done) => {
     // Fastify would close the connection with the answer to a body that it could not read. What is still to come is read and
-    // dropped, as long as a request may take to arrive.
-    if (reply.hasHeader('connection')) reply.removeHeader('connection');
+    // dropped, as long as a request may take to arrive. In a drain, Node.js has that header.
+    if (reply.hasHeader('connection') && !reply.raw.hasHeader('connection')) reply.removeHeader('connection');
     closeWhenReceived(request.raw, reply.raw);
     const isSmallAnswer = typeof payload !== 'string' || payload.length <= SMALL_ANSWER_BYTES;
     // A write has been committed: a 503 would deny it. Its answer is no larger than its request, which is counted. And who has left
