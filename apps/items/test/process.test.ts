@@ -365,6 +365,29 @@ test('SHUTDOWN_DELAY_MS is 1000 in production: the listener closes this long aft
   expect(await service.ended).toEqual({ code: 0, errors: '' });
 });
 
+test('SIGTERM: the answer to a request that arrives on an open connection afterwards says that it is closed', async () => {
+  const service = startItems({ DATABASE_URL: database.url });
+  const { port } = new URL(await service.listening());
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
+  await once(socket, 'data');
+  service.child.kill('SIGTERM');
+  await service.logged(/^draining/);
+  // The port is closed when nobody can connect any more.
+  for (;;) {
+    const late = connect(Number(port), '127.0.0.1');
+    try {
+      await once(late, 'connect');
+      late.destroy();
+    } catch {
+      break;
+    }
+  }
+  socket.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 .*^Connection: close\r\n/ims);
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+});
+
 test('SIGTERM: idle keep-alive connections are closed, not waited for', async () => {
   const service = startItems({ DATABASE_URL: database.url });
   const { port } = new URL(await service.listening());

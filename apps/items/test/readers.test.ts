@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { serve } from '@rest-services/service/testing';
@@ -30,12 +30,29 @@ async function openList(agent: Agent | false = false) {
   return response;
 }
 
+/** Sends a request for the whole list that has a body, and the body when the list has begun. */
+async function listOfSender(version: string, head: string, body: string) {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  socket.write(`GET /v1/items?limit=${rows} HTTP/${version}\r\nhost: a\r\nconnection: close\r\n${head}\r\n\r\n`);
+  await once(socket, 'readable');
+  await new Promise((sent) => socket.write(body, sent));
+  return text(socket);
+}
+
 const otherRequest = async () => (await service.request('GET', '/v1/items/1')).status;
 
 describe('A long list', () => {
   test('is valid JSON with every row', async () => {
     const items = JSON.parse(await text(await openList())) as { id: number }[];
     expect(items.map(({ id }) => id)).toEqual(Array.from({ length: rows }, (_, index) => index + 1));
+  });
+
+  test.each([
+    ['1.1', 'transfer-encoding: chunked', '0\r\n\r\n', /\]\r\n0\r\n\r\n$/],
+    ['1.1', 'content-length: 5000', 'x'.repeat(5_000), /\]\r\n0\r\n\r\n$/],
+    ['1.0', 'content-length: 5000', 'x'.repeat(5_000), /\]$/],
+  ])('is whole over HTTP/%s, though its caller sends a body meanwhile (%s)', async (version, head, body, end) => {
+    expect(await listOfSender(version, head, body)).toMatch(end);
   });
 
   test('leaves the connection to others while its reader pauses, and goes on when the reader does', async () => {

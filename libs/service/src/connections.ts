@@ -85,10 +85,15 @@ export function closeAfterAnswer(socket: Socket) {
  * of that before they had read it (RFC 9112, 9.6).
  */
 export function closeWhenReceived(request: IncomingMessage, response: ServerResponse) {
-  if (request.readableEnded || response.shouldKeepAlive || !isLast(request)) return;
+  if (request.complete || request.readableEnded || response.shouldKeepAlive || !isLast(request)) return;
   response.shouldKeepAlive = true;
   response.removeHeader('connection');
-  request.once('end', () => request.socket.end());
+  const closeWhenOver = () => {
+    if (request.readableEnded && response.writableFinished) request.socket.end();
+  };
+  request.once('end', closeWhenOver);
+  // A long list may take longer than the body.
+  response.once('finish', closeWhenOver);
 }
 
 /** Whether the caller has said that no request follows. */
