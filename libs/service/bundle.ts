@@ -37,4 +37,10 @@ const docs = join(dirname(createRequire(import.meta.url).resolve('@fastify/swagg
 const isServed = (file: string) => file === docs || /\.(css|png)$|-(bundle|preset)\.js$/.test(file);
 await cp(docs, 'dist/swagger-ui', { recursive: true, filter: isServed });
 
+// Read at the start, see its row-counts.ts.
+await cp(
+  join(dirname(createRequire(import.meta.url).resolve('@rest-services/database')), 'row-counts.sql'),
+  'dist/row-counts.sql',
+);
+
 if (client) await cp(client, 'dist/public', { recursive: true });

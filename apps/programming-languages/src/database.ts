@@ -1,4 +1,4 @@
-import { keepRowCounts, type Migrations } from '@rest-services/database';
+import { createRowCounts, type Migrations, type RowCounts } from '@rest-services/database';
 import { sql, type Generated, type Kysely } from 'kysely';
 
 export interface LanguagesDatabase {
@@ -13,6 +13,8 @@ export interface LanguagesDatabase {
     updated_at: Generated<string>;
   };
 }
+
+export const rowCounts: RowCounts = { table: 'programming_language' };
 
 /** What the caller is told when a constraint is broken. */
 export const constraints = {
@@ -39,10 +41,11 @@ export const migrations: Migrations = {
         .execute();
     },
   },
-  '0002_row_counts': { up: keepCounts },
-  '0003_row_counts_of_slots': { up: keepCounts },
+  '0002_row_counts': { up: countLanguages },
+  '0003_row_counts_of_slots': { up: countLanguages },
+  '0004_row_counts_by_changes': { up: countLanguages },
 };
 
-function keepCounts<DB>(db: Kysely<DB>) {
-  return keepRowCounts(db, 'programming_language');
+function countLanguages<DB>(db: Kysely<DB>) {
+  return createRowCounts(db, rowCounts);
 }

@@ -10,7 +10,7 @@ interface Position {
 }
 
 /**
- * Pages of a table for which `keepRowCounts` has been called, in the order of the ids. Each costs about the same at any
+ * Pages of a table for which `createRowCounts` has been called, in the order of the ids. Each costs about the same at any
  * depth; it is held in memory, so keep `limit` small, and choose `inChunks` for rows with texts of any length. Calls in
  * one turn for the same page share a statement.
  * @returns a function that reads the rows of a page and the number of all rows, both from one snapshot

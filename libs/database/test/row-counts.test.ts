@@ -3,7 +3,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import fc from 'fast-check';
 import { sql, type Generated, type Kysely } from 'kysely';
-import { keepRowCounts, openDatabase, pagesOf } from '../src/index.ts';
+import {
+  checkRowCounts,
+  createRowCounts,
+  foldRowCounts,
+  openDatabase,
+  pagesOf,
+  recountRows,
+  sampleRowCounts,
+  type RowCounts,
+} from '../src/index.ts';
 
 interface Tables {
   task: { id: Generated<number>; status: Generated<'open' | 'done'> };
@@ -49,16 +58,16 @@ const newTable = () =>
     status text not null default 'open'
   )`.execute(db);
 
-const keepCounts = () =>
-  db
-    .transaction()
-    .execute((transaction: Kysely<Tables>) => keepRowCounts(transaction, 'task', { done: "status = 'done'" }));
+const taskCounts: RowCounts = { table: 'task', filter: { name: 'done', column: 'status', value: 'done' } };
+
+const createCounts = () =>
+  db.transaction().execute((transaction: Kysely<Tables>) => createRowCounts(transaction, taskCounts));
 
 async function createTable(rowsBefore = 0) {
   await newTable();
   await sql`insert into task (status)
     select case when n % 3 = 0 then 'done' else 'open' end from generate_series(1, ${rowsBefore}::int) n`.execute(db);
-  await keepCounts();
+  await createCounts();
 }
 
 /** Rows whose ids are so far apart. */
@@ -66,6 +75,18 @@ const insert = (on: Kysely<Tables>, first: number, rows: number, step: number) =
   sql`insert into task (id, status) overriding system value
     select ${first}::bigint + n * ${step}::bigint, case when n % 2 = 0 then 'open' else 'done' end
     from generate_series(0, ${rows - 1}::int) n`.execute(on);
+
+const fold = (on = db) => foldRowCounts(on, taskCounts);
+
+/** Whether all counts are those of the rows, by the check that the services make in the background. */
+async function areExact(on = db) {
+  for (let after: number | undefined; ;) {
+    const check = await checkRowCounts(on, taskCounts, after);
+    if (!check) return true;
+    if (!check.isExact) return false;
+    after = check.block;
+  }
+}
 
 const counts = (on = db) => on.selectFrom('task_count').select(['total', 'done']).executeTakeFirstOrThrow();
 
@@ -139,7 +160,7 @@ describe('Counts and pages', () => {
       .transaction()
       .execute(async (writing: Kysely<Tables>) => {
         await insert(writing, 1, 3, 1);
-        counting = keepCounts();
+        counting = createCounts();
         while (!(await waiting('relation', writing)));
       });
     await counting;
@@ -152,7 +173,7 @@ describe('Counts and pages', () => {
     await sql.raw(await readFile(new URL('released-row-counts.sql', import.meta.url), 'utf8')).execute(db);
     await insert(db, 1, 1_500, 3);
     await sql`delete from task where id % 5 = 0`.execute(db);
-    await keepCounts();
+    await createCounts();
     await expectExact(db);
     await insert(db, 4_600, 700, 3);
     await insert(db, 6_701, 1, 1);
@@ -160,21 +181,44 @@ describe('Counts and pages', () => {
     await sql`delete from task where id % 7 = 0`.execute(db);
     await expectExact(db, [1_199, 1_200, 1_600]);
     const before = await counts();
-    await keepCounts();
+    await createCounts();
     expect(await counts()).toEqual(before);
+    expect(await areExact()).toBe(true);
   });
 
   test('are read while a migration brings them up to date, without a deadlock', async () => {
-    const [slow, reader, asking] = [anotherConnection(), anotherConnection(), anotherConnection()];
-    const { migrated, read } = await slow.transaction().execute(async (transaction) => {
-      await sql`select from task_slot_count`.execute(transaction);
-      const migrated = keepCounts();
-      while ((await waiting('relation', asking)) < 1);
-      const read = counts(reader);
-      while ((await waiting('relation', asking)) < 2);
-      return { migrated, read };
-    });
-    expect(await Promise.all([read, migrated])).toEqual([{ total: 0, done: 0 }, undefined]);
+    const [reader, asking] = [anotherConnection(), anotherConnection()];
+    await insert(db, 1, 5, 1);
+    const { migrated, read } = await anotherConnection()
+      .transaction()
+      .execute(async (slow) => {
+        await counts(slow);
+        const migrated = createCounts();
+        while ((await waiting('relation', asking)) < 1);
+        const read = counts(reader);
+        while ((await waiting('relation', asking)) < 2);
+        return { migrated, read };
+      });
+    expect(await Promise.all([read, migrated])).toEqual([{ total: 5, done: 2 }, undefined]);
+  });
+
+  test('of a released table are read while the migration replaces its tables', async () => {
+    await dropEverything();
+    await newTable();
+    await sql.raw(await readFile(new URL('released-row-counts.sql', import.meta.url), 'utf8')).execute(db);
+    await insert(db, 1, 5, 1);
+    const [reader, asking] = [anotherConnection(), anotherConnection()];
+    const { migrated, read } = await anotherConnection()
+      .transaction()
+      .execute(async (slow) => {
+        await sql`select from task_slot_count`.execute(slow);
+        const migrated = createCounts();
+        while ((await waiting('relation', asking)) < 1);
+        const read = counts(reader);
+        while ((await waiting('relation', asking)) < 2);
+        return { migrated, read };
+      });
+    expect(await Promise.all([read, migrated])).toEqual([{ total: 5, done: 2 }, undefined]);
   });
 
   test('are those of one moment, whatever others commit while the statement runs', async () => {
@@ -192,7 +236,7 @@ describe('Counts and pages', () => {
     expect((await reading).rows).toEqual([{ total: 100, waited: '', id: 61, wanted: 61 }]);
   });
 
-  test('are exact whatever several connections insert, delete, update, truncate, commit and roll back', async () => {
+  test('are exact whatever several connections write, fold, recount, commit and roll back at any isolation level', async () => {
     const residue = fc.integer({ min: 0, max: 6 });
     const write = fc.oneof(
       {
@@ -201,20 +245,23 @@ describe('Counts and pages', () => {
       },
       { weight: 2, arbitrary: fc.record({ remove: residue }) },
       { weight: 2, arbitrary: fc.record({ toggle: residue }) },
+      { weight: 2, arbitrary: fc.record({ generated: fc.integer({ min: 1, max: 600 }) }) },
       { weight: 1, arbitrary: fc.record({ savepoint: fc.constantFrom('rollback to', 'release') }) },
       { weight: 1, arbitrary: fc.constant({ truncate: true as const }) },
     );
     const transaction = fc.record({
+      isolation: fc.constantFrom('read committed', 'read committed', 'repeatable read', 'serializable'),
       writes: fc.array(write, { minLength: 1, maxLength: 5 }),
       end: fc.constantFrom('commit', 'commit', 'rollback'),
     });
     const script = fc.array(transaction, { minLength: 1, maxLength: 4 });
 
     const writers = Array.from({ length: 4 }, anotherConnection);
-    const reader = anotherConnection();
-    // Who waits for a row that another has changed may wait in a circle.
-    for (const each of [...writers, reader]) await sql`set lock_timeout = '100ms'`.execute(each);
-    const blocked = ['55P03', '40P01'];
+    const [reader, folder] = [anotherConnection(), anotherConnection()];
+    // A wait for a row that another connection has changed may be part of a circle.
+    for (const each of [...writers, reader, folder]) await sql`set lock_timeout = '100ms'`.execute(each);
+    // The last two: another connection has changed a row since the snapshot, or has taken an explicit id.
+    const blocked = ['55P03', '40P01', '40001', '23505'];
     const unlessBlocked = (action: Promise<unknown>) =>
       action.catch((error: unknown) => {
         if (!blocked.includes((error as { code: string }).code)) throw error;
@@ -226,6 +273,11 @@ describe('Counts and pages', () => {
         const first = nextId;
         nextId += step.insert * step.step;
         await insert(on, first, step.insert, step.step);
+      } else if ('generated' in step) {
+        await sql`insert into task (status)
+          select case when n % 3 = 0 then 'done' else 'open' end from generate_series(1, ${step.generated}::int) n`.execute(
+          on,
+        );
       } else if ('remove' in step) await sql`delete from task where id % 7 = ${step.remove}`.execute(on);
       else if ('toggle' in step) {
         await sql`update task set status = case status when 'open' then 'done' else 'open' end where id % 7 = ${step.toggle}`.execute(
@@ -242,8 +294,8 @@ describe('Counts and pages', () => {
       on: Kysely<Tables>,
       transactions: typeof script extends fc.Arbitrary<infer Script> ? Script : never,
     ) {
-      for (const { writes, end } of transactions) {
-        await sql`begin`.execute(on);
+      for (const { isolation, writes, end } of transactions) {
+        await sql`begin isolation level ${sql.raw(isolation)}`.execute(on);
         try {
           for (const step of writes) await perform(on, step);
           await sql.raw(end).execute(on);
@@ -258,31 +310,48 @@ describe('Counts and pages', () => {
       fc.asyncProperty(fc.tuple(script, script, script, script), fc.array(fc.nat(2_000)), async (scripts, offsets) => {
         const finished = new Set<number>();
         const written = scripts.map((each, index) => run(writers[index]!, each).finally(() => finished.add(index)));
-        while (finished.size < scripts.length) await unlessBlocked(expectExact(reader));
-        await Promise.all(written);
+        const maintained = (async () => {
+          for (let turn = 1; finished.size < scripts.length; turn += 1)
+            await unlessBlocked(turn % 5 === 0 ? recountRows(folder, taskCounts) : fold(folder));
+        })();
+        while (finished.size < scripts.length) {
+          await unlessBlocked(expectExact(reader));
+          await unlessBlocked(areExact(reader).then((exact) => expect(exact).toBe(true)));
+        }
+        await Promise.all([...written, maintained]);
         await expectExact(db, offsets);
+        while ((await fold()) > 0);
+        await expectExact(db, offsets);
+        expect(await areExact()).toBe(true);
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 });
 
 describe('Writers', () => {
-  test('do not wait for each other up to 16 at once; one more waits until another has ended', async () => {
-    const writers = Array.from({ length: 16 }, anotherConnection);
+  test('do not wait for each other, nor for a fold or a recount', async () => {
+    const writers = Array.from({ length: 40 }, anotherConnection);
     for (const writer of writers) {
-      await sql`set lock_timeout = '5s'`.execute(writer);
       await sql`begin`.execute(writer);
       await sql`insert into task default values`.execute(writer);
     }
-    const late = anotherConnection();
-    let isDone = false;
-    const insertion = sql`insert into task default values`.execute(late).then(() => (isDone = true));
-    while (!(await waiting())) expect(isDone).toBe(false);
+    await insert(db, 1_000, 10, 1);
+    const [folding, recounting] = [anotherConnection(), anotherConnection()];
+    await sql`begin`.execute(folding);
+    expect(await fold(folding)).toBe(1);
+    await insert(db, 2_000, 10, 1);
+    expect(await fold()).toBe(0);
+    await sql`commit`.execute(folding);
+    await sql`begin`.execute(recounting);
+    await recountRows(recounting, taskCounts);
+    await insert(db, 3_000, 10, 1);
+    await sql`commit`.execute(recounting);
+    expect(await counts()).toEqual({ total: 30, done: 15 });
     for (const writer of writers) await sql`commit`.execute(writer);
-    await insertion;
-    expect(await counts()).toEqual({ total: 17, done: 0 });
+    expect(await counts()).toEqual({ total: 70, done: 15 });
     await expectExact(db);
+    expect(await areExact()).toBe(true);
   });
 
   test('can use any search_path', async () => {
@@ -303,12 +372,111 @@ describe('Writers', () => {
   });
 });
 
-test('A table without filters has its total alone', async () => {
+describe('Rows that are loaded without triggers', () => {
+  const loadWithoutTriggers = async (first: number, rows: number, step: number) => {
+    const loading = anotherConnection();
+    await sql`set session_replication_role = replica`.execute(loading);
+    await insert(loading, first, rows, step);
+  };
+
+  test('are found, and counted by a recount', async () => {
+    await insert(db, 1, 1_000, 50);
+    await fold();
+    expect(await areExact()).toBe(true);
+    await loadWithoutTriggers(25, 1, 1);
+    expect(await areExact()).toBe(false);
+    await recountRows(db, taskCounts);
+    expect(await areExact()).toBe(true);
+    await expectExact(db, [500]);
+  });
+
+  test.each([
+    ['deleted', sql`delete from task where id = 7_001`],
+    ['changed', sql`update task set status = 'done' where id = 1`],
+    ['put where none were', sql`insert into task (id) overriding system value values (900_000)`],
+  ])('are found when they are %s', async (_, statement) => {
+    await insert(db, 1, 1_000, 50);
+    await fold();
+    const loading = anotherConnection();
+    await sql`set session_replication_role = replica`.execute(loading);
+    await statement.execute(loading);
+    expect(await areExact()).toBe(false);
+  });
+
+  test.each(['task_count_total', 'task_count_block', 'task_count_change'])(
+    'are found when %s was not restored',
+    async (name) => {
+      await insert(db, 1, 1_000, 50);
+      await fold();
+      await insert(db, 60_000, 10, 1);
+      await sql`delete from ${sql.table(name)}`.execute(db);
+      expect(await areExact()).toBe(false);
+      await recountRows(db, taskCounts);
+      await expectExact(db, [500]);
+      expect(await areExact()).toBe(true);
+      await insert(db, 70_000, 10, 1);
+      await fold();
+      await expectExact(db, [500]);
+    },
+  );
+
+  test('while nobody counts them are found in a sample of ten million ids', async () => {
+    await loadWithoutTriggers(1, 5_000, 2_000);
+    expect((await sampleRowCounts(db, taskCounts)).filter(({ isExact }) => !isExact).length).toBeGreaterThan(5);
+    await recountRows(db, taskCounts);
+    expect((await sampleRowCounts(db, taskCounts)).filter(({ isExact }) => !isExact)).toEqual([]);
+  });
+});
+
+describe('The tables of the counts', () => {
+  const rowsOf = async (name: string) =>
+    (await sql<{ rows: number }>`select count(*)::int as rows from ${sql.table(name)}`.execute(db)).rows[0]!.rows;
+
+  test('have no rows for blocks that have none', async () => {
+    await insert(db, 1, 2_000, 600);
+    await fold();
+    expect(await rowsOf('task_count_block')).toBeGreaterThan(2_000);
+    await sql`delete from task where id > 1_000`.execute(db);
+    await fold();
+    expect(await rowsOf('task_count_block')).toBe(4);
+    expect(await rowsOf('task_count_change')).toBe(0);
+    expect(await rowsOf('task_count_total')).toBe(1);
+  });
+
+  test('are not read as far as old snapshots keep what was folded', async () => {
+    const old = anotherConnection();
+    await old
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .execute(async (snapshot: Kysely<Tables>) => {
+        await counts(snapshot);
+        for (let turn = 0; turn < 30; turn += 1) {
+          await insert(db, 1 + turn * 1_000, 100, 1);
+          await sql`delete from task where id % 2 = 0`.execute(db);
+          await fold();
+        }
+        const { rows } = await sql<Record<string, string>>`
+          explain (analyze, buffers off, costs off, timing off, summary off) select * from task_count`.execute(db);
+        const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+        expect(plan).toMatch(/Index Cond: \(number > COALESCE/);
+        const { rows: dead } = await sql<{ folded: number; last: number }>`
+          select folded, (select last_value from task_count_change_number_seq) as last from task_count_total`.execute(
+          db,
+        );
+        // All but the last two folds.
+        expect(dead[0]!.last - dead[0]!.folded).toBeLessThan(10);
+        expect(await counts(snapshot)).toEqual({ total: 0, done: 0 });
+      });
+  });
+});
+
+test('A table without a filter has its total', async () => {
   await sql`create table note (id bigint primary key, text text)`.execute(db);
-  await db.transaction().execute((transaction: Kysely<Tables>) => keepRowCounts(transaction, 'note'));
+  const noteCounts = { table: 'note' };
+  await db.transaction().execute((transaction: Kysely<Tables>) => createRowCounts(transaction, noteCounts));
   await sql`insert into note values (3, 'a'), (9, 'b')`.execute(db);
   await sql`update note set text = 'c'`.execute(db);
   expect(
-    (await sql`select *, note_id_at(1) as second, note_id_at(2) as third from note_count`.execute(db)).rows,
+    (await sql`select total, note_id_at(1) as second, note_id_at(2) as third from note_count`.execute(db)).rows,
   ).toEqual([{ total: 2, second: 9, third: null }]);
 });

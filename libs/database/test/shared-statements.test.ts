@@ -3,9 +3,9 @@ import { createTestDatabase, type TestDatabase } from '@rest-services/local-post
 import fc from 'fast-check';
 import { sql, type Generated, type Kysely } from 'kysely';
 import {
+  createRowCounts,
   deletingById,
   inserting,
-  keepRowCounts,
   openDatabase,
   pagesOf,
   poolUse,
@@ -643,7 +643,9 @@ describe('A statement that is planned once', () => {
   test('is not planned anew for those who ask for little', async () => {
     const one = openDatabase<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
     await sql`create table counted (id bigint generated always as identity primary key, title text)`.execute(one);
-    await one.transaction().execute((transaction: Kysely<Tables>) => keepRowCounts(transaction, 'counted'));
+    await one
+      .transaction()
+      .execute((transaction: Kysely<Tables>) => createRowCounts(transaction, { table: 'counted' }));
     await sql`insert into counted (title) select n::text from generate_series(1, 20000) n`.execute(one);
     await sql`analyze counted`.execute(one);
 

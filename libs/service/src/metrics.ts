@@ -5,6 +5,7 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { collected } from './collected.ts';
 import { onAborted } from './on-aborted.ts';
 import { forMachines } from './probes.ts';
+import type { InexactBlocks } from './row-counts.ts';
 
 /** In seconds. From an answer without a query to the limit at which a request fails. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -15,7 +16,7 @@ interface Observed {
 }
 
 /** `/metrics`, for Prometheus: the requests, the pool of database connections, and the process. */
-export function addMetrics<Tables>(app: FastifyInstance, db: Kysely<Tables>) {
+export function addMetrics<Tables>(app: FastifyInstance, db: Kysely<Tables>, inexactBlocks: InexactBlocks) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
 
@@ -49,6 +50,16 @@ export function addMetrics<Tables>(app: FastifyInstance, db: Kysely<Tables>) {
       this.set({ state: 'in_use' }, use.inUse);
       this.set({ state: 'idle' }, use.idle);
       this.set({ state: 'waiting' }, use.waiting);
+    },
+  });
+
+  new Gauge({
+    name: 'database_row_counts_inexact_blocks',
+    help: 'Blocks of 16,384 ids whose row counts differ from the rows; "node main.js recount" mends them.',
+    labelNames: ['table'] as const,
+    registers: [registry],
+    collect() {
+      for (const [table, blocks] of inexactBlocks) this.set({ table }, blocks.size);
     },
   });
 

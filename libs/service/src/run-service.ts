@@ -9,13 +9,17 @@ import {
   openDatabase,
   parseConnectionUrl,
   pendingMigrations,
+  recountRows,
+  type DatabaseOptions,
   type Migrations,
+  type RowCounts,
 } from '@rest-services/database';
 import closeWithGrace from 'close-with-grace';
 import type { Kysely } from 'kysely';
 import type { Service } from './create-service.ts';
 import { addMetrics } from './metrics.ts';
 import { addProbes, type Lifecycle } from './probes.ts';
+import { maintainRowCounts, reportRowCounts } from './row-counts.ts';
 import { loadSettings, type Settings } from './settings.ts';
 
 /** A database that is not up by then will not come: the orchestrator should see the process fail. */
@@ -68,31 +72,34 @@ const V8_FLAGS = [
 export interface ServiceDefinition<Tables> {
   defaultPort: number;
   migrations: Migrations;
+  /** Tables whose rows the migrations count. */
+  rowCounts?: RowCounts[];
   buildApp: (db: Kysely<Tables>, settings: Settings) => Promise<Service>;
 }
 
 /**
  * The life of a service process. `node main.js` waits for the database, migrates and serves until it is told to stop;
- * `node main.js migrate` only migrates; `node main.js health` ends with 0 when the service that has the same settings is
+ * `node main.js migrate` only migrates; `node main.js recount` counts the rows of the service's tables anew; `node main.js health` ends with 0 when the service that has the same settings is
  * alive. Ends the process with exit code 1 and one line when it can't start.
  */
-export async function runService<Tables>({ defaultPort, migrations, buildApp }: ServiceDefinition<Tables>) {
+export async function runService<Tables>({ defaultPort, ...definition }: ServiceDefinition<Tables>) {
+  const { migrations, rowCounts = [] } = definition;
   const settings = orExit(() => loadSettings(process.env, defaultPort));
   const command = process.argv[2];
-  if (command !== undefined && !['migrate', 'health'].includes(command)) {
-    exit(`${command} is no command; there are migrate, which only migrates, and health, which asks a running service`);
+  if (command !== undefined && !['migrate', 'recount', 'health'].includes(command)) {
+    exit(
+      `${command} is no command; there are migrate, which only migrates, recount, which counts rows anew, and health, which asks a running service`,
+    );
   }
   if (command === 'health') process.exit((await isAlive(settings)) ? 0 : 1);
 
-  const assembled = assembleService({ migrations, buildApp }, settings).catch((error: unknown) =>
-    exit((error as Error).message),
-  );
+  const assembled = assembleService(definition, settings).catch((error: unknown) => exit((error as Error).message));
   // Before anything is waited for: as the first process of a container this one gets no signal that it does not handle.
   closeWithGrace({ delay: STOP_LIMIT_MS, logger: false, skip: NOT_HANDLED }, async ({ err, signal }) => {
     const { app, db, lifecycle } = await assembled;
     if (err) app.log.fatal({ err }, 'ending after an unexpected error');
     // Whoever waits for the job must not take it for done. PostgreSQL rolls back what it was at.
-    if (command === 'migrate') {
+    if (command === 'migrate' || command === 'recount') {
       if (signal) app.log.warn({ signal }, 'stopped before the database was up to date');
       process.exit(1);
     }
@@ -108,13 +115,18 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
   const { app, lifecycle, onConnectionError } = await assembled;
   const onBlocked = (pids: number[]) =>
     app.log.warn({ pids }, 'the migration waits for other sessions of the database');
+  const connection = { url: settings.DATABASE_MIGRATION_URL ?? settings.DATABASE_URL, onConnectionError };
+  if (command === 'recount') {
+    await recount(app, connection, rowCounts);
+    process.exit(0);
+  }
   if (command === 'migrate' || settings.MIGRATE_ON_START) {
-    const connection = { url: settings.DATABASE_MIGRATION_URL ?? settings.DATABASE_URL, onConnectionError };
     const db = openDatabase({ ...connection, poolMax: 1 });
     try {
       const pending = await whenUp(() => pendingMigrations(db, migrations), app);
-      await db.destroy();
       if (pending.length > 0) await migrate({ ...connection, onBlocked }, migrations);
+      await reportRowCounts(app.log, db, rowCounts);
+      await db.destroy();
     } catch (error) {
       app.log.fatal({ err: error }, 'cannot migrate the database');
       process.exit(1);
@@ -136,6 +148,26 @@ export async function runService<Tables>({ defaultPort, migrations, buildApp }: 
   }
 }
 
+/** Counts the rows of each table anew. Ends the process with exit code 1 when the database fails. */
+async function recount(
+  app: Service,
+  connection: Pick<DatabaseOptions, 'url' | 'onConnectionError'>,
+  rowCounts: RowCounts[],
+) {
+  const db = openDatabase({ ...connection, poolMax: 1, timeouts: false });
+  try {
+    for (const counts of rowCounts) {
+      const startedAt = performance.now();
+      await recountRows(db, counts);
+      app.log.info({ table: counts.table, ms: Math.round(performance.now() - startedAt) }, 'Rows counted');
+    }
+  } catch (error) {
+    app.log.fatal({ err: error }, 'Rows not counted');
+    process.exit(1);
+  }
+  await db.destroy();
+}
+
 /** What a container's health check asks, without a program that the image would have to hold for it. */
 async function isAlive({ HOST, PORT }: Settings) {
   const anyAddress: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
@@ -152,7 +184,7 @@ async function isAlive({ HOST, PORT }: Settings) {
 
 /** The parts of a service, connected to each other and not started. */
 export async function assembleService<Tables>(
-  { migrations, buildApp }: Omit<ServiceDefinition<Tables>, 'defaultPort'>,
+  { migrations, rowCounts = [], buildApp }: Omit<ServiceDefinition<Tables>, 'defaultPort'>,
   settings: Settings,
 ) {
   const connection = {
@@ -164,11 +196,11 @@ export async function assembleService<Tables>(
   const db = openDatabase<Tables>({ ...connection, poolMax: settings.DATABASE_POOL_MAX });
   const app = await buildApp(db, settings);
   const lifecycle: Lifecycle = { isDraining: false };
-  // A connection of their own: they ask whether the database can be reached, not whether there is much to do.
+  // A dedicated connection: probes ask whether the database can be reached, and counts are folded, however much there is to do.
   const probing = openDatabase<Tables>({ ...connection, poolMax: 1 });
   app.addHook('onClose', () => probing.destroy());
   addProbes(app, probing, migrations, lifecycle);
-  addMetrics(app, db);
+  addMetrics(app, db, maintainRowCounts(app, probing, rowCounts));
   return { app, db, lifecycle, onConnectionError };
 
   function onConnectionError(error: Error) {

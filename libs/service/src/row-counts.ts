@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  checkRowCounts,
+  foldRowCounts,
+  sampleRowCounts,
+  type RowCountCheck,
+  type RowCounts,
+} from '@rest-services/database';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { Kysely } from 'kysely';
+
+/** Delay between two folds while there are changes: a first page then adds up a few hundred of them at most. */
+const FOLD_DELAY_MS = 250;
+
+/** Delay while there are none. */
+const IDLE_DELAY_MS = 1_000;
+
+/** Delay between two checks of some thousand rows each, which take about 5 ms. */
+const CHECK_DELAY_MS = 10_000;
+
+/** The blocks of each table whose counts differ from their rows. */
+export type InexactBlocks = ReadonlyMap<string, ReadonlySet<number>>;
+
+/**
+ * Folds and checks row counts in the background from the time when `app` listens until it closes. Failures are not logged,
+ * because requests and probes report a database that fails.
+ * @returns what the checks have found
+ */
+export function maintainRowCounts<Tables>(
+  app: FastifyInstance,
+  db: Kysely<Tables>,
+  rowCounts: RowCounts[],
+): InexactBlocks {
+  const inexact = new Map(rowCounts.map(({ table }) => [table, new Set<number>()]));
+  const closing = new AbortController();
+
+  app.addHook('onListen', (done) => {
+    for (const counts of rowCounts) {
+      void fold(counts);
+      void check(counts, inexact.get(counts.table)!);
+    }
+    done();
+  });
+  app.addHook('preClose', (done) => {
+    closing.abort();
+    done();
+  });
+
+  async function fold(counts: RowCounts) {
+    for (let folded = 0; await elapsed(folded > 0 ? FOLD_DELAY_MS : IDLE_DELAY_MS);) {
+      folded = await foldRowCounts(db, counts).catch(() => 0);
+    }
+  }
+
+  async function check(counts: RowCounts, blocks: Set<number>) {
+    let last: number | undefined;
+    while (await elapsed(CHECK_DELAY_MS)) {
+      // A block that differed is checked again until it is exact.
+      const [suspect] = blocks;
+      const after = suspect === undefined ? last : suspect - 1;
+      const result = await checkRowCounts(db, counts, after).catch(() => undefined);
+      last = result?.block;
+      if (result === undefined) continue;
+      if (result.isExact) blocks.delete(result.block);
+      else if (!blocks.has(result.block)) logInexact(app.log, counts, result);
+      if (!result.isExact) blocks.add(result.block);
+    }
+  }
+
+  /** @returns whether `app` is still open after that time */
+  const elapsed = (ms: number) => sleep(ms, true, { signal: closing.signal, ref: false }).catch(() => false);
+
+  return inexact;
+}
+
+/** Compares the counts of some blocks with their rows, and logs what differs. */
+export async function reportRowCounts<Tables>(log: FastifyBaseLogger, db: Kysely<Tables>, rowCounts: RowCounts[]) {
+  for (const counts of rowCounts) {
+    for (const result of await sampleRowCounts(db, counts)) if (!result.isExact) logInexact(log, counts, result);
+  }
+}
+
+function logInexact(log: FastifyBaseLogger, { table }: RowCounts, { block, counted, present }: RowCountCheck) {
+  const [firstId, lastId] = [block * 2 ** 14, (block + 1) * 2 ** 14 - 1];
+  log.error(
+    { table, firstId, lastId, counted, present },
+    'Row counts differ from the rows. Run "node main.js recount".',
+  );
+}
