@@ -3,18 +3,18 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** An ordinary user: pgbouncer refuses to run as root. */
-const NOBODY = 65_534;
+export const NOBODY = 65_534;
 
 /**
  * Starts a program in the foreground with configuration files in a folder of their own, and waits until it listens.
  * @param args may hold `FOLDER`, and so may the files
  */
 export async function startProgram(name: string, args: string[], files: Record<string, string>, port: number) {
-  const folder = await mkdtemp(join(tmpdir(), `${name}-`));
+  const folder = await mkdtemp(join(tmpdir(), `${basename(name)}-`));
   await chmod(folder, 0o755);
   const placed = (text: string) => text.replaceAll('FOLDER', folder);
   for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), placed(text));

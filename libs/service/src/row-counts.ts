@@ -54,7 +54,7 @@ export function maintainRowCounts<Tables>(
 
   async function check(counts: RowCounts, blocks: Set<number>) {
     let last: number | undefined;
-    while (await elapsed(CHECK_DELAY_MS)) {
+    do {
       // A block that differed is checked again until it is exact.
       const [suspect] = blocks;
       const after = suspect === undefined ? last : suspect - 1;
@@ -64,7 +64,7 @@ export function maintainRowCounts<Tables>(
       if (result.isExact) blocks.delete(result.block);
       else if (!blocks.has(result.block)) logInexact(app.log, counts, result);
       if (!result.isExact) blocks.add(result.block);
-    }
+    } while (await elapsed(CHECK_DELAY_MS));
   }
 
   /** @returns whether `app` is still open after that time */
