@@ -65,6 +65,7 @@ export const goals: Goal[] = [
     { against: names.express, wanted: 1.5 },
     { against: names.statementPerRequest, wanted: 0.95 },
     { against: names.withoutRowCounts, wanted: 0.95 },
+    { what: 'One connection, writes', scenarios: ['create', 'update'], against: names.withoutRowCounts, wanted: 1 },
   ].map((goal) => ({
     ...{ what: 'One connection, every route', scenarios: everyRoute, connections: 1 },
     ...{ metric: 'requests' as const, ...goal },
