@@ -22,7 +22,8 @@ const service = (await readJson(`apps/${app}/package.json`)) as Manifest;
 const apps = [app, ...(service.nx?.implicitDependencies ?? [])];
 
 // `npm sbom --omit dev` leaves out what is needed in production as soon as anything needs it for development too
-// (https://github.com/npm/cli/issues/7909): pg, for one. So npm is given a copy that knows of no development.
+// (https://github.com/npm/cli/issues/7909): pg, for one. So npm is given a copy that knows of no development. The lockfile
+// holds all that npm reads in the package.json of each project.
 const lock = (await readJson('package-lock.json')) as { packages: Record<string, Manifest> };
 const projects = Object.keys(lock.packages).filter((path) => !path.includes('node_modules'));
 for (const entry of Object.values(lock.packages)) delete entry.devDependencies;
@@ -34,9 +35,8 @@ try {
   await mkdir(folder);
   await writeFile(join(folder, 'package-lock.json'), JSON.stringify(lock));
   for (const project of projects) {
-    const manifest = (await readJson(join(project, 'package.json'))) as Manifest;
-    delete manifest.devDependencies;
     await mkdir(join(folder, project), { recursive: true });
+    const manifest = { ...lock.packages[project], private: true };
     await writeFile(join(folder, project, 'package.json'), JSON.stringify(manifest));
   }
   const chosen = apps.map((name) => `--workspace=apps/${name}`);
