@@ -105,11 +105,12 @@ function Todos({ todos, timesLoaded, show, text }: TodosProps) {
  * @param placed those that keep their place, with what decided it
  */
 function arranged(todos: Todo[], show: Filter, text: string, placed: Map<number, Todo['isCompleted']>) {
-  const needle = text.trim().toLowerCase();
+  // Upper case: in lower case, a Σ at the end of what has been typed so far is another letter than within a word.
+  const needle = text.trim().toUpperCase();
   return todos
     .map((todo) => ({ ...todo, isCompleted: placed.get(todo.id) ?? todo.isCompleted }))
     .filter(({ isCompleted }) => show === 'all' || (show === 'done') === (isCompleted === 1))
-    .filter(({ description }) => description.toLowerCase().includes(needle))
+    .filter(({ description }) => description.toUpperCase().includes(needle))
     .sort((a, b) => a.isCompleted - b.isCompleted || b.id - a.id)
     .map(({ id }) => id);
 }

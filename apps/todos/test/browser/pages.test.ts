@@ -66,13 +66,15 @@ describe('The list', () => {
   });
 
   test('is searched without regard to case, and the search may hold any character', async () => {
-    await store('Buy Milk', 'ÜBUNG 100%', 'a & b?c=d#e');
+    await store('Buy Milk', 'ÜBUNG 100%', 'a & b?c=d#e', 'ΣΗΜΑ ΟΔΟΣΗΜΑ');
     await page().goto('/todos');
     for (const [text, found] of [
       ['milk', 'Buy Milk'],
       ['übung', 'ÜBUNG 100%'],
       ['100%', 'ÜBUNG 100%'],
       ['& B?C=D#', 'a & b?c=d#e'],
+      ['ΟΔΟΣ', 'ΣΗΜΑ ΟΔΟΣΗΜΑ'],
+      ['οδος', 'ΣΗΜΑ ΟΔΟΣΗΜΑ'],
     ] as const) {
       await page().getByRole('searchbox').fill(text);
       await settles(rows, [found]);
