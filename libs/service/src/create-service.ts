@@ -19,8 +19,8 @@ import type { Settings } from './settings.ts';
 import { compileSerializer } from './serialisation.ts';
 import { compileValidator } from './validation.ts';
 
-/** A path may hold an id of any length that a URL can have; Node refuses a longer URL with 431. */
-const MAX_PATH_PARAMETER = 16_384;
+/** Maximum size of a request's URL and headers together: Node.js responds 431 to more. A path parameter may take all of it. */
+const MAX_HEADER_BYTES = 16_384;
 
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -50,12 +50,13 @@ export async function createService({ settings, title, description, ...words }: 
       const given = headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PATH_PARAMETER },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_HEADER_BYTES },
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: 250,
-      // Replaced by `hostError`.
+      // Replaced by `targetError`.
       requireHostHeader: false,
       // Without a body there is no stream to be read and ended, which would take some microseconds of each request.
       optimizeEmptyRequests: true,
@@ -64,9 +65,12 @@ export async function createService({ settings, title, description, ...words }: 
     return503OnClosing: false,
     clientErrorHandler: answerUnreadable,
     // A path that can't be decoded is one in which percent signs stand for themselves: the route says what it makes of it.
-    frameworkErrors: (_error, { raw }, reply) => {
+    // Anything else, such as `http://`, is refused by a hook, because it has a log line and a metric then.
+    frameworkErrors: ({ code }, { raw }, reply) => {
       const { url = '' } = raw;
-      raw.url = url.replace(/^[^?]*/, (path) => path.replaceAll('%', '%25'));
+      const isPath = code === 'FST_ERR_BAD_URL' && url.startsWith('/');
+      if (!isPath) unroutable.add(raw);
+      raw.url = isPath ? url.replace(/^[^?]*/, (path) => path.replaceAll('%', '%25')) : '/';
       app.routing(raw, reply.raw);
       raw.url = url;
     },
@@ -101,7 +105,7 @@ export async function createService({ settings, title, description, ...words }: 
       strictPreflight: false,
     });
   }
-  app.addHook('onRequest', ({ raw }, _reply, done) => done(hostError(raw)));
+  app.addHook('onRequest', ({ raw }, _reply, done) => done(targetError(raw)));
   limitConnections(app, settings.DATABASE_POOL_MAX);
   await refuseOverload(app);
   await addDocument(app, { title, description }, words);
@@ -129,8 +133,12 @@ function makeChildrenWhenUsed(logger: FastifyBaseLogger) {
   };
 }
 
-/** What Node.js would refuse without a body, and without a line in the log. */
-function hostError({ rawHeaders, httpVersion }: IncomingMessage) {
+const unroutable = new WeakSet<IncomingMessage>();
+
+/** What Node.js would refuse without a body, and without a line in the log; and a URL that Fastify can't route. */
+function targetError(request: IncomingMessage) {
+  if (unroutable.has(request)) return new HttpError(400, 'The request is not valid HTTP');
+  const { rawHeaders, httpVersion } = request;
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.length === 4 && /host/i.test(name)).length;
   return hosts > 1 || (hosts === 0 && httpVersion === '1.1')
     ? new HttpError(400, 'There must be one Host header')

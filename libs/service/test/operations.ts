@@ -160,6 +160,14 @@ export function testOperations({ main, defaultPort, list, record, firstMigration
       expect((await start({ PORT: `${await freePort()}` }, 'health').ended).code).toBe(1);
     });
 
+    test('a path that is too long is refused with 431, whatever header size NODE_OPTIONS allows', async () => {
+      const url = await start({ NODE_OPTIONS: '--max-http-header-size=65536' }).listening();
+      for (const path of [`/${'1'.repeat(20_000)}`, `${list}/${'1'.repeat(20_000)}`]) {
+        expect(await answer(url + path)).toEqual([431, { message: 'The URL and the headers are too long' }]);
+      }
+      expect(await answer(`${url}/livez`)).toEqual([200, { message: 'alive' }]);
+    });
+
     test('/metrics counts and times requests by route template, method and status, and shows pool and process', async () => {
       const url = await start({ NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' }).listening();
       expect((await create(url)).ok).toBe(true);

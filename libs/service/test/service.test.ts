@@ -185,6 +185,20 @@ test.each([
   expect(JSON.parse(answer!)).toEqual(body);
 });
 
+test.each(['http://', 'http:///', 'http://%', 'http://a:99999/%'])(
+  'A URL with an invalid host (%s) is refused with 400, and counted',
+  async (url) => {
+    service = await start();
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    socket.write(`GET ${url} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
+    const [head, answer] = (await text(socket)).split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 400 .*^x-request-id: /ms);
+    expect(JSON.parse(answer!)).toEqual({ message: 'The request is not valid HTTP' });
+    const metrics = await (await fetch(`${service.url}/metrics`)).text();
+    expect(metrics).toMatch(/http_request_duration_seconds_count\{method="GET",route=".*",status="400"\} 1/);
+  },
+);
+
 test('A body that is compressed on its way is refused with 415', async () => {
   service = await start();
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
