@@ -1,9 +1,6 @@
-import { parse } from 'node:querystring';
-import formbody from '@fastify/formbody';
 import { deletingById, inserting, pagesOf, updatingById } from '@rest-services/database';
-import { HttpError } from '@rest-services/errors';
 import { pageHeaders, rowsOf } from '@rest-services/pagination';
-import { createService, type Settings } from '@rest-services/service';
+import { acceptForms, createService, type Settings } from '@rest-services/service';
 import type { Kysely } from 'kysely';
 import { constraints, type LanguagesDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
@@ -18,7 +15,7 @@ export async function buildApp(db: Kysely<LanguagesDatabase>, settings: Settings
     withCode: false,
     constraints,
   });
-  await app.register(formbody, { parser: parseForm });
+  acceptForms(app, fields);
 
   const readPage = pagesOf(db, 'programming_language', ['id', ...fields, 'created_at', 'updated_at']);
   const createLanguage = inserting(db, 'programming_language', fields);
@@ -57,21 +54,4 @@ function outcome(action: keyof typeof past, success: unknown) {
   return {
     message: success ? `Programming language ${past[action]} successfully` : `Error in ${action} programming language`,
   };
-}
-
-/** Of a repeated field the first value counts. @throws HttpError 400 when a value is no UTF-8, which `parse` would alter */
-function parseForm(text: string) {
-  if (text.includes('\ufffd') || !(text.match(/(%[0-9a-f]{2})+/gi) ?? []).every(isUtf8)) {
-    throw new HttpError(400, 'Body is not valid UTF-8');
-  }
-  const values = Object.entries(parse(text, '&', '=', { maxKeys: 0 }));
-  return Object.fromEntries(values.map(([name, value]) => [name, [value].flat()[0]]));
-}
-
-function isUtf8(percentEncoded: string) {
-  try {
-    return decodeURIComponent(percentEncoded) !== '';
-  } catch {
-    return false;
-  }
 }

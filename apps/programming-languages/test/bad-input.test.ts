@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { refusals, serve, testUnreadableBodies } from '@rest-services/service/testing';
 import fc from 'fast-check';
@@ -336,6 +337,47 @@ describe('URL-encoded bodies', () => {
     }
   });
 
+  test.each(['name=A%EF%BF%BD&released_year=1', 'name=A\ufffd&released_year=1', 'n%61me=A\ufffd&released%5fyear=1'])(
+    'with U+FFFD in the name (%s) store it, as JSON does',
+    async (form) => {
+      const json = JSON.stringify({ name: 'A\ufffd', released_year: 1 });
+      for (const [body, headers] of [[form, formType] as const, [json] as const]) {
+        expect((await service.request('PUT', `/programming-languages/${id}`, body, headers)).status).toBe(200);
+        expect(await stored()).toMatchObject([{ name: 'A\ufffd', released_year: 1 }]);
+      }
+    },
+  );
+
+  test('with a byte order mark are read without it', async () => {
+    const body = '\ufeffname=a&released_year=1';
+    expect((await service.request('PUT', `/programming-languages/${id}`, body, formType)).status).toBe(200);
+    expect(await stored()).toMatchObject([{ name: 'a', released_year: 1 }]);
+  });
+
+  test('are read no further than the five fields: others may be anything', async () => {
+    const body = 'other=%ff&%ff=1&name=a&released_year=1&__proto__=2&constructor';
+    expect((await service.request('PUT', `/programming-languages/${id}`, body, formType)).status).toBe(200);
+    expect(await stored()).toMatchObject([{ name: 'a', released_year: 1 }]);
+  });
+
+  test('of 1 MiB take little CPU, whatever is in them', async () => {
+    const filled = (next: (n: number) => string) => {
+      let text = 'released_year=x&';
+      for (let n = 0; text.length < 1_048_560; n += 1) text += next(n);
+      return text.slice(0, 1_048_560);
+    };
+    const different = filled((n) => `${n.toString(36)}&`);
+    // CPU time of an object of all fields, as a measure of this machine.
+    const whole = await cpuMs(() =>
+      Promise.resolve(Object.fromEntries(Object.entries(parse(different, '&', '=', { maxKeys: 0 })))),
+    );
+    const bodies = [different, filled(() => '&'), filled(() => 'a&'), filled(() => '%x&'), filled(() => '%41&')];
+    for (const body of [...bodies, filled(() => 'name='), filled((n) => (n === 0 ? 'name=' : '+%'))]) {
+      const spent = await cpuMs(() => refused('PUT', `/programming-languages/${id}`, body, formType));
+      expect([body.slice(16, 40), spent < whole / 2]).toEqual([body.slice(16, 40), true]);
+    }
+  }, 60_000);
+
   test('may hold a percent sign that encodes nothing, and any number of other fields', async () => {
     const others = Array.from({ length: 2_000 }, (_, index) => `f${index}=`).join('&');
     const response = await service.request(
@@ -348,3 +390,15 @@ describe('URL-encoded bodies', () => {
     expect((await stored()).map(({ name }) => name)).toEqual(['untouched', '100%']);
   });
 });
+
+/** Least CPU time of three turns, in milliseconds. */
+async function cpuMs(act: () => Promise<unknown>) {
+  let least = Infinity;
+  for (let turn = 0; turn < 3; turn += 1) {
+    const before = process.cpuUsage();
+    await act();
+    const { user, system } = process.cpuUsage(before);
+    least = Math.min(least, (user + system) / 1_000);
+  }
+  return least;
+}

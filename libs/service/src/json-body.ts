@@ -3,18 +3,21 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { HttpError } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
 
+export const NOT_UTF8 = 'Body is not valid UTF-8';
+
 /**
  * Accepts JSON in UTF-8 and nothing else. A request with no body is not looked at, whatever content type it names:
  * some HTTP clients send one with every DELETE.
  */
 export function acceptJson(app: FastifyInstance) {
-  // Prototype keys are properties like any other unknown one: ignored.
-  const parseJson = app.getDefaultJsonParser('remove', 'remove');
+  // Prototype keys are unknown properties like any other: a validator copies the known ones. To remove them takes a walk through
+  // the whole body, which doubles the time of the largest ones.
+  const parseJson = app.getDefaultJsonParser('ignore', 'ignore');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    if (body.length === 0) done(null, undefined);
-    else if (isUtf8(body)) void parseJson(request, body.toString(), done);
-    else done(new HttpError(400, 'Body is not valid UTF-8'));
+    const text = bodyText(body);
+    if (text === '') done(null, undefined);
+    else void parseJson(request, text, done);
   });
   // Chunked, a missing body shows only when it has been read.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body: Buffer, done) =>
@@ -27,6 +30,16 @@ export function acceptJson(app: FastifyInstance) {
     else if (isEmpty || method === 'GET' || method === 'HEAD' || isPlainUtf8(headers)) done(null);
     else done(new HttpError(415, 'Body must be in UTF-8 and not compressed'));
   });
+}
+
+/**
+ * The text of a body, without a byte order mark.
+ * @throws HttpError 400 when the body is not UTF-8
+ */
+export function bodyText(body: Buffer) {
+  if (!isUtf8(body)) throw new HttpError(400, NOT_UTF8);
+  const text = body.toString();
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
 /** As far as the headers tell. */

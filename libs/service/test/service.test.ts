@@ -242,6 +242,12 @@ describe('Bodies', () => {
     });
   });
 
+  test('are read without a byte order mark', async () => {
+    service = await start();
+    expect((await service.request('POST', '/', '\ufeff{"text":"\ufeff"}')).body).toEqual({ text: '\ufeff' });
+    expect((await service.request('POST', '/', '\ufeff')).body).toEqual((await service.request('POST', '/')).body);
+  });
+
   test('are never converted to another type', async () => {
     service = await start();
     for (const text of [12, true, ['a'], { a: 1 }]) {
