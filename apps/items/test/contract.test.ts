@@ -151,7 +151,7 @@ describe('GET /v1/items', () => {
       expect(await list('?limit=3')).toEqual(ids.slice(0, 3));
     });
 
-    test.each(['0', '-1', '2.5', '1e3', 'abc', '', '%20', '+1', '0x10', '1%00', 'null', '٣'])(
+    test.each(['0', '-1', '2.5', '1e3', 'abc', '', '%20', '+1', '0x10', '1%00', '1%ff', 'null', '٣'])(
       'takes the default for page=%s and for limit=%s',
       async (value) => {
         expect(await list(`?page=${value}`)).toEqual(ids.slice(0, 10));

@@ -110,7 +110,7 @@ describe('GET /programming-languages', () => {
       },
     );
 
-    test.each(['abc', '0', '-1', '2.5', '1e3', '', '%20', '+2', '0x2', '2%00', 'null', '٢'])(
+    test.each(['abc', '0', '-1', '2.5', '1e3', '', '%20', '+2', '0x2', '2%00', '2%ff', 'null', '٢'])(
       'answers page 1 to page=%s, which is no positive integer',
       async (page) => {
         const { status, body } = await send('GET', `${path}?page=${page}`);

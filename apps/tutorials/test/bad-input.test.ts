@@ -92,13 +92,33 @@ describe('Paths and queries', () => {
     });
   });
 
-  test.each(['%ff', '%', '%zz', '%ed%a0%80', '%u0041'])(
+  test.each(['%', '%zz', '%u0041'])(
     'with a title that is not percent-encoded text (?title=%s) are searched for as they were written',
     async (title) => {
       const { status, body } = await service.request('GET', `/api/tutorials?title=${title}`);
       expect([status, body]).toEqual([200, []]);
+      const created = await service.request('POST', '/api/tutorials', { title: `a ${title}` });
+      const found = await service.request('GET', `/api/tutorials?title=A%20${title}`);
+      expect([found.status, found.body]).toEqual([200, [created.body]]);
+      await service.request('DELETE', `/api/tutorials/${(created.body as { id: number }).id}`);
     },
   );
+
+  test.each(['caf%E9', '%ff', 'a%ff', '%ed%a0%80', '%c0%af', '%e2%82', '%ff&title=a', 'a&t%69tle=b%ff'])(
+    'with a title that is not UTF-8 (?title=%s) are answered 400, if it is the first',
+    async (title) => {
+      const first = title.split('&')[0]!;
+      const { status, body } = await service.request('GET', `/api/tutorials?title=${title}`);
+      expect([status, body]).toEqual(first === 'a' ? [200, []] : [400, { message: 'Title is not valid UTF-8' }]);
+    },
+  );
+
+  test('with U+FFFD in the title find it', async () => {
+    const created = await service.request('POST', '/api/tutorials', { title: 'a\ufffd' });
+    const found = await service.request('GET', '/api/tutorials?title=%EF%BF%BD&other=%ff');
+    expect([found.status, found.body]).toEqual([200, [created.body]]);
+    await service.request('DELETE', `/api/tutorials/${(created.body as { id: number }).id}`);
+  });
 
   test('with parameters of the shape of objects and lists are answered like those without', async () => {
     const all = await stored();

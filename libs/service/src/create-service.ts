@@ -50,7 +50,12 @@ export async function createService({ settings, title, description, ...words }: 
       const given = headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_HEADER_BYTES },
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      maxParamLength: MAX_HEADER_BYTES,
+      // The validator of a route reads the parameters that its schema names: Fastify's parser hides that bytes are not UTF-8.
+      querystringParser: (text) => ({ text }),
+    },
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,

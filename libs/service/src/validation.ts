@@ -2,6 +2,7 @@ import { HttpError } from '@rest-services/errors';
 import { Ajv, type ErrorObject } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import { Type, type TObject, type TSchema } from 'typebox';
+import { urlEncodedReader } from './url-encoded.ts';
 
 /** Annotation for a body property: a string with nothing but white space in it counts as not sent. */
 export const absentIfBlank = { 'x-absent-if': 'blank' };
@@ -37,8 +38,13 @@ const ajv = new Ajv({
 });
 
 /** Bodies hold typed JSON, which is checked and never converted; everything else is text, which is parsed. */
-export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =>
-  httpPart === 'body' ? bodyValidator(schema as TObject) : textParser(schema as TObject);
+export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+  if (httpPart === 'body') return bodyValidator(schema as TObject);
+  const parse = textParser(schema as TObject);
+  if (httpPart === 'params') return parse;
+  const read = urlEncodedReader(Object.keys((schema as TObject).properties));
+  return ({ text }: { text: string }) => parse(read(text));
+};
 
 function bodyValidator(schema: TObject) {
   const validate = ajv.compile(schema);
@@ -122,17 +128,18 @@ const capitalised = (name: string) => (name.charAt(0).toUpperCase() + name.slice
 
 /**
  * Path parameters and query strings. An integer is written in decimal digits and nothing else; one that JavaScript does
- * not hold exactly becomes the largest that it does, which no row has. Of a repeated query parameter the first counts.
- * A query parameter that does not parse counts as not sent; a path parameter that does not is a 400.
+ * not hold exactly becomes the largest that it does, which no row has. A query parameter that does not parse counts as not sent,
+ * unless it is a string that is not UTF-8, which is a 400, as is a path parameter that does not parse.
  */
 function textParser(schema: TObject) {
   const required = new Set<string>(schema.required);
   const parameters = Object.entries(schema.properties) as [string, TextParameter][];
-  return (texts: Record<string, string | string[] | undefined>) => {
+  return (texts: Record<string, string | null | undefined>) => {
     const value: Record<string, unknown> = {};
     for (const [name, { type, minimum = 0, 'x-as-text': asText }] of parameters) {
-      const given = texts[name];
-      const text = Array.isArray(given) ? given[0] : given;
+      const text = texts[name];
+      if (type === 'string' && text === null)
+        return { error: new HttpError(400, `${capitalised(name)} is not valid UTF-8`) };
       const integer = type === 'integer' ? parseInteger(text, minimum) : undefined;
       const parsed = type === 'string' || (asText && integer !== undefined) ? text : integer;
       if (parsed !== undefined) value[name] = parsed;
@@ -151,7 +158,7 @@ interface TextParameter {
   'x-as-text'?: boolean;
 }
 
-function parseInteger(text: string | undefined, minimum: number) {
-  if (text === undefined || !/^\d+$/.test(text) || Number(text) < minimum) return undefined;
+function parseInteger(text: string | null | undefined, minimum: number) {
+  if (typeof text !== 'string' || !/^\d+$/.test(text) || Number(text) < minimum) return undefined;
   return rowId(text);
 }
