@@ -1,4 +1,4 @@
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { ServerResponse, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { HttpError, overloaded } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
@@ -16,6 +16,8 @@ const MAX_WAITING = 50;
 const MAX_WAITING_TOGETHER = 1_000;
 
 interface Connection {
+  /** The response that is being made or sent; those after it wait. */
+  current: ServerResponse | undefined;
   /** The answer to the last request, while it is under way. */
   last: ServerResponse | undefined;
   /** The last request, if it has been answered before its body had arrived. */
@@ -23,7 +25,7 @@ interface Connection {
   waiting: number;
 }
 
-const NEW: Connection = { last: undefined, answeredEarly: undefined, waiting: 0 };
+const NEW: Connection = { current: undefined, last: undefined, answeredEarly: undefined, waiting: 0 };
 
 const connections = new WeakMap<Socket, Connection>();
 
@@ -46,6 +48,7 @@ export function orderPipelined(app: FastifyInstance) {
     connection.answeredEarly = undefined;
     connection.last = reply.raw;
     if (last?.writableFinished !== false) {
+      connection.current = reply.raw;
       done();
       return;
     }
@@ -57,6 +60,7 @@ export function orderPipelined(app: FastifyInstance) {
       connection.waiting -= 1;
       waiting -= 1;
       if (!socket.writable) return;
+      connection.current = reply.raw;
       if (isOneTooMany) reply.raw.shouldKeepAlive = false;
       done(isOneTooMany ? overloaded() : unreadable.get(request));
     });
@@ -66,7 +70,7 @@ export function orderPipelined(app: FastifyInstance) {
   app.addHook('onResponse', ({ raw: request }, { raw: response }, done) => {
     const connection = connections.get(request.socket);
     if (connection?.last === response) {
-      connection.last = undefined;
+      connection.last = connection.current = undefined;
       connection.answeredEarly = request.complete ? undefined : request;
     }
     done();
@@ -137,6 +141,9 @@ const byErrorCode: Record<string, [status: number, message: string]> = {
 /** Something follows a request that its caller has said to be the last one. */
 const AFTER_LAST = 'HPE_CLOSED_CONNECTION';
 
+/** Event of the server when it has refused what is no request, with the status. */
+export const REFUSED = 'refused';
+
 const refused = new WeakSet<Socket>();
 
 /**
@@ -163,12 +170,42 @@ export function answerUnreadable(this: FastifyInstance, error: Error & { code?: 
     // What is half read has an answer and a line of its own, and nothing has either after an answer that closes the connection.
     if (!halfRead && code !== AFTER_LAST && socket.writable) {
       this.log.info({ status, code, ip: socket.remoteAddress }, 'request');
+      this.server.emit(REFUSED, status);
       socket.end(asText(status, message));
     }
     socket.destroySoon();
   };
   if (last?.writableFinished === false) last.once('close', refuse);
   else refuse();
+}
+
+/**
+ * Routes CONNECT, for which Node.js takes the connection away from HTTP, like a request of any other method. It is the last one of
+ * its connection, because nothing parses what follows.
+ */
+export function routeConnect({ server }: FastifyInstance) {
+  server.on('connect', (request: IncomingMessage, socket: Socket) => {
+    // Node.js has removed its own listeners, and reads no more.
+    const destroy = () => socket.destroy();
+    socket.on('error', destroy).on('timeout', destroy).resume();
+    const connection = connections.get(socket) ?? NEW;
+    const { last } = connection;
+    const respond = () => {
+      if (!socket.writable) return;
+      const response = new ServerResponse(request);
+      response.shouldKeepAlive = false;
+      response.assignSocket(socket);
+      response.once('finish', () => socket.destroySoon());
+      server.emit('request', request, response);
+    };
+    if (last?.writableFinished !== false) {
+      respond();
+      return;
+    }
+    // A long list waits for this event, which Node.js no longer passes on.
+    socket.on('drain', () => connection.current?.emit('drain'));
+    last.once('close', respond);
+  });
 }
 
 /** A whole answer, for a connection that has nothing to make one with. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import { METHODS, type IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { handleErrors, HttpError, type ErrorWords } from '@rest-services/errors';
 import Fastify, { type FastifyBaseLogger } from 'fastify';
 import { boundBodyMemory } from './body-memory.ts';
 import { limitConnections } from './connection-limit.ts';
-import { answerUnreadable, cutUnread, openSockets, orderPipelined } from './connections.ts';
+import { answerUnreadable, cutUnread, openSockets, orderPipelined, routeConnect } from './connections.ts';
 import { drainOnClose } from './drain.ts';
 import { logStream } from './log-stream.ts';
 import { addDocument, type DocumentInfo } from './openapi.ts';
@@ -97,6 +97,17 @@ export async function createService({ settings, title, description, ...words }: 
     done();
   });
   orderPipelined(app);
+  routeConnect(app);
+  // Node.js parses the methods of RTSP as well, for which Fastify has no routes at all.
+  app.server.prependListener('request', (request: IncomingMessage) => {
+    if (KNOWN_METHODS.has(request.method)) return;
+    unroutable.add(request);
+    request.method = 'GET';
+  });
+  // The system may be unable to hand over a connection. Without a listener that would end the process.
+  app.server.once('listening', () =>
+    app.server.on('error', (error) => app.log.error({ err: error }, 'Cannot accept a connection')),
+  );
   // An Expect header that Node does not know is ignored: no service depends on one.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // Before whatever refuses requests of a browser, which sends none without waiting: a page may read those answers too.
@@ -138,9 +149,12 @@ function makeChildrenWhenUsed(logger: FastifyBaseLogger) {
   };
 }
 
+const KNOWN_METHODS = new Set<string | undefined>(METHODS);
+
+/** Requests that are no HTTP, though Node.js has parsed them. */
 const unroutable = new WeakSet<IncomingMessage>();
 
-/** What Node.js would refuse without a body, and without a line in the log; and a URL that Fastify can't route. */
+/** What Node.js would refuse without a body, and without a line in the log; and what Fastify can't route. */
 function targetError(request: IncomingMessage) {
   if (unroutable.has(request)) return new HttpError(400, 'The request is not valid HTTP');
   const { rawHeaders, httpVersion } = request;

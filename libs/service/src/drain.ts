@@ -33,7 +33,7 @@ export function drainOnClose(app: FastifyInstance, open: ReadonlySet<Socket>, de
       server.closeIdleConnections();
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
     }, 50);
-    const cut = setTimeout(() => server.closeAllConnections(), CUT_AFTER_MS - delayMs - LINGER_MS);
+    const cut = setTimeout(() => open.forEach((socket) => socket.destroy()), CUT_AFTER_MS - delayMs - LINGER_MS);
     // The server would not wait for the lines of the requests that are cut.
     await Promise.all(Array.from(open, (socket) => new Promise((resolve) => socket.once('close', resolve))));
     clearInterval(sweep);

@@ -1,8 +1,9 @@
 import { coalesced, poolUse } from '@rest-services/database';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { collected } from './collected.ts';
+import { REFUSED } from './connections.ts';
 import { onAborted } from './on-aborted.ts';
 import { forMachines } from './probes.ts';
 import type { InexactBlocks } from './row-counts.ts';
@@ -39,6 +40,21 @@ export function addMetrics<Tables>(app: FastifyInstance, db: Kysely<Tables>, ine
     done();
   });
   onAborted(app, (request, reply) => observe(request, reply, 'aborted'));
+
+  const refused = new Counter({
+    name: 'http_refused_total',
+    help: 'Requests that were not valid HTTP or did not arrive in time, by the status of the response.',
+    labelNames: ['status'] as const,
+    registers: [registry],
+  });
+  app.server.on(REFUSED, (status: number) => refused.inc({ status }));
+
+  const dropped = new Counter({
+    name: 'http_connections_dropped_total',
+    help: 'Connections that were closed at once, because as many were open as may be.',
+    registers: [registry],
+  });
+  app.server.on('drop', () => dropped.inc());
 
   new Gauge({
     name: 'database_pool_connections',

@@ -176,6 +176,13 @@ test.each([
     200,
     { message: 'ok' },
   ],
+  [
+    'that offers to go on in another protocol is answered like any other',
+    '1.1',
+    'host: a\r\nupgrade: websocket\r\nconnection: upgrade\r\n',
+    200,
+    { message: 'ok' },
+  ],
 ])('A request %s', async (_, version, headers, status, body) => {
   service = await start();
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
@@ -198,6 +205,27 @@ test.each(['http://', 'http:///', 'http://%', 'http://a:99999/%'])(
     expect(metrics).toMatch(/http_request_duration_seconds_count\{method="GET",route=".*",status="400"\} 1/);
   },
 );
+
+test.each([
+  ['DESCRIBE rtsp://a/ RTSP/1.0', /http_request_duration_seconds_count\{method="GET",route=".*",status="400"\} 1/],
+  ['nonsense', /http_refused_total\{status="400"\} 1/],
+  ['BREW / HTTP/1.1\r\nhost: a', /http_refused_total\{status="400"\} 1/],
+  ['PRI * HTTP/2.0\r\n\r\nSM', /http_refused_total\{status="400"\} 1/],
+])('%j is refused with 400, and counted', async (request, metric) => {
+  service = await start();
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  socket.write(`${request}\r\n\r\n`);
+  const [head, answer] = (await text(socket)).split('\r\n\r\n');
+  expect(head).toMatch(/^HTTP\/1\.1 400 .*^x-content-type-options: nosniff/ms);
+  expect(JSON.parse(answer!)).toEqual({ message: 'The request is not valid HTTP' });
+  expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(metric);
+});
+
+test('A connection that the system cannot hand over ends nothing', async () => {
+  service = await start();
+  service.app.server.emit('error', Object.assign(new Error('accept ENOBUFS'), { code: 'ENOBUFS' }));
+  expect((await service.request('GET', '/')).status).toBe(200);
+});
 
 test('A body that is compressed on its way is refused with 415', async () => {
   service = await start();
