@@ -145,6 +145,7 @@ describe.each(['items', 'programming-languages', 'todos', 'tutorials'])('The REA
       cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
       mem_limit: '256m',
+      ulimits: { nofile: 4096 },
     });
   });
 

@@ -81,6 +81,17 @@ test.concurrent(
   20_000,
 );
 
+test.concurrent('More connections than there is memory for are dropped', async () => {
+  const { url: DATABASE_URL } = await createDatabase();
+  const container = 'process.constrainedMemory = () => 8 * 1024 ** 2';
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(container)}`;
+  const service = startItems({ DATABASE_URL, NODE_OPTIONS });
+  const { port } = new URL(await service.listening());
+  const idle = Array.from({ length: 100 }, () => connect(Number(port), '127.0.0.1').on('error', () => undefined));
+  await service.logged(({ msg, maxConnections }) => /^dropping/.test(msg) && maxConnections === 64);
+  idle.forEach((socket) => socket.destroy());
+});
+
 const head = 'POST /v1/items HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
 const nowhere = head.replace('items', 'nowhere');
 const answeredEarly = [

@@ -1,22 +1,31 @@
 import { readFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import type { FastifyInstance } from 'fastify';
 
 /** File descriptors kept for the process itself: its log, event loop, listening socket and the files that it reads. */
 const OWN_FILES = 50;
+
+/** Memory that a connection takes with a small request or 15 kB of headers on it: 14 to 27 kB were measured, of 4,000 and more. */
+const CONNECTION_BYTES = 32 * 1_024;
+
+/** Part of the memory that connections may take. Node.js alone takes another third of 256 MiB, and bodies take an eighth. */
+const CONNECTIONS_SHARE = 1 / 4;
 
 const FEWEST_CONNECTIONS = 10;
 
 const DROPS_LOGGED_EVERY_MS = 1_000;
 
 /**
- * Limits connections to half of the file descriptors that the database's and the process's own leave, since the answer to
- * each may open a file too. Does nothing where the limit is not known, as on macOS.
+ * Limits connections to those that there is memory for, and to half of the file descriptors that the database's and the process's
+ * own leave, since the answer to each may open a file too.
  * @param poolMax connections to the database
  */
 export function limitConnections(app: FastifyInstance, poolMax: number) {
-  const limit = openFilesLimit();
-  if (!limit) return;
-  const maxConnections = Math.max(FEWEST_CONNECTIONS, Math.floor((limit - poolMax - OWN_FILES) / 2));
+  // A limit of the container. It is 0 where there is none that Node.js knows of, or more than there is memory.
+  const memory = Math.min(process.constrainedMemory() || Infinity, totalmem());
+  const byMemory = (memory * CONNECTIONS_SHARE) / CONNECTION_BYTES;
+  const byFiles = (openFilesLimit() - poolMax - OWN_FILES) / 2;
+  const maxConnections = Math.max(FEWEST_CONNECTIONS, Math.floor(Math.min(byMemory, byFiles)));
   app.server.maxConnections = maxConnections;
 
   // Whoever is dropped learns nothing, so that an operator should.
@@ -25,16 +34,16 @@ export function limitConnections(app: FastifyInstance, poolMax: number) {
     const now = performance.now();
     if (now - loggedAt < DROPS_LOGGED_EVERY_MS) return;
     loggedAt = now;
-    app.log.warn({ maxConnections }, 'dropping new connections: as many are open as there are file descriptors for');
+    app.log.warn({ maxConnections }, 'dropping new connections: as many are open as file descriptors and memory allow');
   });
 }
 
-/** How many a process may have open, connections included; `undefined` where that is not to be found out. */
+/** Maximum number of files that the process may have open, connections included; infinite where it is not known, as on macOS. */
 function openFilesLimit() {
   try {
     const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
-    return limit === undefined ? undefined : Number(limit);
+    return limit === undefined ? Infinity : Number(limit);
   } catch {
-    return undefined;
+    return Infinity;
   }
 }
