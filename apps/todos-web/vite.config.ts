@@ -7,7 +7,11 @@ const service = process.env.TODOS_URL ?? 'http://localhost:3001';
 
 export default defineConfig({
   plugins: [preact(), compression({ algorithms: ['gzip', 'brotliCompress'], threshold: 512 })],
-  // No data: URLs, which the Content-Security-Policy of the pages does not allow.
-  build: { assetsInlineLimit: 0, modulePreload: { polyfill: false } },
+  build: {
+    // No data: URLs, which the Content-Security-Policy of the pages does not allow.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    license: { fileName: 'licenses.txt' },
+  },
   server: { proxy: { '/api': service, '/docs': service, '/openapi.json': service } },
 });

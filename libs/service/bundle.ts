@@ -1,10 +1,12 @@
 // What `nx build` runs in a service's folder: dist/main.js with everything in it, and the files that it serves beside it.
-// `--client FOLDER` adds a built web client as dist/public. dist/metafile.json tells what main.js was made of.
+// `--client FOLDER` adds a built web client as dist/public. dist/metafile.json tells what main.js was made of, dist/licenses.txt
+// under which licences.
 import { cp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { licensesOf } from './licenses.ts';
 
 const { client } = parseArgs({ options: { client: { type: 'string' } } }).values;
 
@@ -30,6 +32,7 @@ const { metafile } = await build({
   logLevel: 'warning',
 });
 await writeFile('dist/metafile.json', JSON.stringify(metafile));
+await writeFile('dist/licenses.txt', await licensesOf(metafile));
 // What the app's own says is not true of the bundle.
 await writeFile('dist/package.json', JSON.stringify({ type: 'commonjs' }));
 

@@ -51,6 +51,14 @@ describe('In production mode', () => {
     }
   });
 
+  test('licenses.txt holds the licences of what the pages are made of', async () => {
+    const { status, headers, text } = await get('/licenses.txt');
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    const [, ...sections] = text.split(/^## /m);
+    expect(sections.map((section) => section.split(' ')[0]).sort()).toEqual(['openapi-fetch', 'preact', 'preact-iso']);
+    for (const section of sections) expect(section).toMatch('Permission is hereby granted');
+  });
+
   test('the index page cannot be taken for another of the same size and age', async () => {
     const { headers } = await get('/');
     expect([headers.get('etag'), headers.get('last-modified')]).toEqual([null, null]);
