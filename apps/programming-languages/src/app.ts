@@ -15,7 +15,7 @@ export async function buildApp(db: Kysely<LanguagesDatabase>, settings: Settings
     withCode: false,
     constraints,
   });
-  acceptForms(app, fields);
+  await acceptForms(app, fields);
 
   const readPage = pagesOf(db, 'programming_language', ['id', ...fields, 'created_at', 'updated_at']);
   const createLanguage = inserting(db, 'programming_language', fields);

@@ -15,9 +15,10 @@ export function acceptJson(app: FastifyInstance) {
   const parseJson = app.getDefaultJsonParser('ignore', 'ignore');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    const text = bodyText(body);
+    const text = withoutByteOrderMark(body.toString());
     if (text === '') done(null, undefined);
-    else void parseJson(request, text, done);
+    else if (isUtf8(body)) void parseJson(request, text, done);
+    else done(new HttpError(400, NOT_UTF8));
   });
   // Chunked, a missing body shows only when it has been read.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body: Buffer, done) =>
@@ -32,15 +33,7 @@ export function acceptJson(app: FastifyInstance) {
   });
 }
 
-/**
- * The text of a body, without a byte order mark.
- * @throws HttpError 400 when the body is not UTF-8
- */
-export function bodyText(body: Buffer) {
-  if (!isUtf8(body)) throw new HttpError(400, NOT_UTF8);
-  const text = body.toString();
-  return text.startsWith('\ufeff') ? text.slice(1) : text;
-}
+export const withoutByteOrderMark = (text: string) => (text.startsWith('\ufeff') ? text.slice(1) : text);
 
 /** As far as the headers tell. */
 function isPlainUtf8(headers: IncomingHttpHeaders) {
