@@ -20,6 +20,9 @@ export const MAX_WRITES = 64;
 /** For a shared statement and one of its own after it, or two of a search, with their waits for connections. A request may take 3 s. */
 export const LIMIT_MS = 2_500;
 
+/** Time left for the statement of a write. PostgreSQL cancels it after 1.4 s; with less time, its outcome would be unknown. */
+const STATEMENT_MS = 1_500;
+
 /** So long the victim of a deadlock waits before it tries again, so that the others can finish. */
 const DEADLOCK_PAUSE_MS = 50;
 
@@ -89,6 +92,44 @@ export async function withDeadline<Result>(deadline: number, work: Promise<Resul
   }
 }
 
+interface Limits {
+  /** Time before the deadline that is left for work whose turn comes last. */
+  reserveMs: number;
+  /** The error of work that has begun and not ended at the deadline. */
+  begunTooLate: () => Error;
+}
+
+/** For work that changes nothing, so that there is no harm in another try. */
+export const READ: Limits = { reserveMs: 0, begunTooLate: overloaded };
+
+const WRITE: Limits = { reserveMs: STATEMENT_MS, begunTooLate: timedOut };
+
+/**
+ * Runs `work` when `takeTurn` calls it. One flag decides whether it begins or is refused, because a timer may fire up to a
+ * millisecond before the clock shows its time.
+ * @param deadline a time of `performance.now()`; work whose turn comes at once begins even after it
+ * @throws HttpError 503 when the turn has not come in time; the work never begins then
+ */
+export async function inTurn<Result>(
+  deadline: number,
+  takeTurn: (begin: () => Promise<Result>) => Promise<Result>,
+  work: () => Promise<Result>,
+  { reserveMs, begunTooLate } = WRITE,
+) {
+  let isRefused = false;
+  const begun = Promise.withResolvers<undefined>();
+  const result = takeTurn(async () => {
+    if (isRefused) throw overloaded();
+    begun.resolve(undefined);
+    return work();
+  });
+  await withDeadline(deadline - reserveMs, Promise.race([begun.promise, result]), () => {
+    isRefused = true;
+    return overloaded();
+  });
+  return withDeadline(deadline, result, begunTooLate);
+}
+
 /** While one is written to disk, the next is on its way: measured, 50 % more changes of a row per second than one at a time. */
 const CHANGES_AT_ONCE = 2;
 
@@ -99,8 +140,8 @@ const MAX_WAITING = 100;
  * Changes of one row wait for each other here, and so do changes of locked rows. In the database, each would wait in a
  * connection: as soon as there are as many, nobody else would have one.
  * @param all places for all that may wait for a lock of somebody else
- * @returns `change`, which throws an HttpError 503 when its turn has not come by `deadline`, or when too many wait already, and
- * an Error ETIMEDOUT when it is not over by then
+ * @returns `change`, which throws an HttpError 503 when too many wait already, or when its turn comes so late that there is no time
+ * left for its statement before `deadline`, and an Error ETIMEDOUT when it has begun and is not over by then
  */
 export function limitedPerRow<Change extends { id: number }>(
   change: (change: Change) => Promise<boolean>,
@@ -111,25 +152,17 @@ export function limitedPerRow<Change extends { id: number }>(
     const row = rows.get(asked.id) ?? places(CHANGES_AT_ONCE);
     rows.set(asked.id, row);
     if (row.queue() >= MAX_WAITING) throw overloaded();
-    const deadline = givenDeadline ?? performance.now() + LIMIT_MS;
     const mustWait = row.isFull() || all.isFull();
-    let isUnderWay = false;
-    const begin = () => {
-      if (mustWait && performance.now() > deadline) throw overloaded();
-      isUnderWay = true;
-      return change(asked);
-    };
-    const run = async () => {
+    const takeTurn = async (begin: () => Promise<boolean>) => {
       try {
-        return await row.use(() => all.use(async () => begin()));
+        return await row.use(() => all.use(begin));
       } finally {
         if (row.isEmpty()) rows.delete(asked.id);
       }
     };
     // It has the whole time for itself, which its statement has a limit for.
-    if (!mustWait && givenDeadline === undefined) return run();
-    // What is under way may still take effect: nobody should be told to ask for it again.
-    return withDeadline(deadline, run(), () => (isUnderWay ? timedOut() : overloaded()));
+    if (!mustWait && givenDeadline === undefined) return takeTurn(() => change(asked));
+    return inTurn(givenDeadline ?? performance.now() + LIMIT_MS, takeTurn, () => change(asked));
   };
 }
 

@@ -1,11 +1,10 @@
-import { overloaded } from '@rest-services/errors';
 import { sql, type InsertType, type Kysely, type RawBuilder, type SelectType, type UpdateType } from 'kysely';
 import pLimit from 'p-limit';
 import { connectionsOf } from './open-database.ts';
 import { places, type Places } from './places.ts';
 import type { Value } from './prepared-query.ts';
 import { opaque, prepared, preparedChange } from './statements.ts';
-import { batching, limitedPerRow, MAX_READS, MAX_WRITES, RUN_ALONE, timedOut, withDeadline } from './batching.ts';
+import { batching, inTurn, limitedPerRow, MAX_READS, MAX_WRITES, READ, RUN_ALONE } from './batching.ts';
 
 /** A row of a table, as the statements here need it. */
 export type WithId = { id: number };
@@ -28,10 +27,8 @@ export function readingById<Tables, Table extends keyof Tables & string, Column 
     prepared(db, sql<Row>`select ${selected} from ${sql.table(table)} where ${idIsOneOf}`.compile(db));
   const readWhole = reading(list(columns));
   const readShort = longText === undefined ? readWhole : reading(sql.join(columns.map(unlessLong)));
-  const inTurn = pLimit(LONG_TEXTS_AT_ONCE);
-  return batching(readAll, MAX_READS, (id, deadline) =>
-    withDeadline(deadline, inTurn(readLong, id, deadline), overloaded),
-  );
+  const longTexts = pLimit(LONG_TEXTS_AT_ONCE);
+  return batching(readAll, MAX_READS, (id, deadline) => inTurn(deadline, longTexts, () => readLong(id), READ));
 
   async function readAll(ids: readonly number[]) {
     const found = new Map((await readShort(arrayOf(ids))).map((row) => [row.id, row]));
@@ -41,8 +38,7 @@ export function readingById<Tables, Table extends keyof Tables & string, Column 
     });
   }
 
-  async function readLong(id: number, deadline: number) {
-    if (performance.now() > deadline) throw overloaded();
+  async function readLong(id: number) {
     const [row] = await readWhole(arrayOf([id]));
     return row;
   }
@@ -183,18 +179,15 @@ export function inserting<Tables, Table extends keyof Tables & string, Column ex
     return rows.map((row) => ids.get(contentOf(row))!.pop()!);
   }
   const forLocks = forLocksOf(db);
-  async function insertAlone(row: Row, deadline: number) {
-    let isUnderWay = false;
-    const inserted = forLocks.use(async () => {
-      if (performance.now() > deadline) throw overloaded();
-      isUnderWay = true;
-      const [id] = await insertAll([row]);
-      return id!;
-    });
-    return withDeadline(deadline, inserted, () => (isUnderWay ? timedOut() : overloaded()));
-  }
+  const insertOnly = async (row: Row) => (await insertAll([row]))[0]!;
+  const insertAlone = (row: Row, deadline: number) =>
+    inTurn<number>(
+      deadline,
+      (insert) => forLocks.use(insert),
+      () => insertOnly(row),
+    );
   const insertShared = batching(insertAll, MAX_WRITES, insertAlone);
-  return (row: Row) => (isLarge(row) ? insertAll([row]).then(([id]) => id!) : insertShared(row));
+  return (row: Row) => (isLarge(row) ? insertOnly(row) : insertShared(row));
 }
 
 /** Many large texts in one statement, and once more in its answer, would take more memory than they save time. */

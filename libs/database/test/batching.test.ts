@@ -53,6 +53,27 @@ describe('A change of a row that others are changing', () => {
     expect(carriedOut).toEqual(['first', 'second', 'last']);
   });
 
+  test('is not carried out either when its turn comes in the moment in which it is refused', async () => {
+    const finish = new Map<number, (() => void)[]>();
+    const lateOnes: number[] = [];
+    const change = limitedPerRow(({ id, isLate }: { id: number; isLate?: boolean }) => {
+      if (isLate) lateOnes.push(id);
+      return new Promise<boolean>((resolve) => finish.set(id, [...(finish.get(id) ?? []), () => resolve(true)]));
+    }, places(Infinity));
+    const ids = Array.from({ length: 500 }, (_, index) => index);
+    await Promise.all(
+      ids.map(async (id) => {
+        const others = [change({ id }), change({ id })];
+        const late = change({ id, isLate: true }, performance.now() + 1_500 + id / 10);
+        await expect(late).rejects.toMatchObject({ statusCode: 503 });
+        finish.get(id)!.forEach((done) => done());
+        await Promise.all(others);
+      }),
+    );
+    await endOfTurn();
+    expect(lateOnes).toEqual([]);
+  });
+
   test('is carried out, however late, when they have ended meanwhile', async () => {
     const change = limitedPerRow(() => Promise.resolve(true), places(2));
     await Promise.all([change({ id: 1 }), change({ id: 1 }), change({ id: 1 })]);
