@@ -5,10 +5,11 @@ import pg from 'pg';
 import { PreparedQuery, type Result, type Value } from './prepared-query.ts';
 
 /**
- * A server that has not even ended a statement by then is given up, and so is a transaction that is not over. With the wait
- * for a connection, of 1 s, that makes 2.5 s; a request may take three.
+ * A server that has not even ended a statement by then is given up, and so is a transaction that is not over. PostgreSQL cancels a
+ * statement after 1.4 s, on a busy machine a little later. With the wait for a connection, of 1 s, that makes 2.6 s; a request may
+ * take three.
  */
-const UNRESPONSIVE_MS = 1_500;
+const UNRESPONSIVE_MS = 1_600;
 
 /** An answer that is arriving by then is read to its end, as long as no more than this passes without a piece of it. */
 const SILENCE_MS = 250;
@@ -33,6 +34,8 @@ interface Use {
   /** Without them nothing is prepared: behind a pooler, the next statement may meet another session. */
   names: Map<string, string> | undefined;
   onAnswer: () => void;
+  /** There was no answer, or a last one. */
+  onFailure: () => void;
   /** There is a pooler before the server. */
   onOtherSession: () => void;
 }
@@ -43,7 +46,7 @@ interface Use {
  */
 export function discardIfBroken(
   client: pg.PoolClient,
-  { timeouts, names, onAnswer, onOtherSession }: Use,
+  { timeouts, names, onAnswer, onFailure, onOtherSession }: Use,
 ): PostgresPoolClient {
   let brokenBy: unknown;
   let isOutdated = false;
@@ -65,9 +68,10 @@ export function discardIfBroken(
         if (isOtherSession) onOtherSession();
         return query(text, values, '');
       }
-      if (!(error instanceof pg.DatabaseError) || error.severity === 'FATAL' || code === READ_ONLY) brokenBy = error;
-      // It is busy with somebody else's lock, or not answering at all.
-      else if (code !== STATEMENT_TIMED_OUT) onAnswer();
+      if (!(error instanceof pg.DatabaseError) || error.severity === 'FATAL' || code === READ_ONLY) {
+        brokenBy = error;
+        onFailure();
+      } else onAnswer();
       return rethrowWithCode(error);
     }
   };

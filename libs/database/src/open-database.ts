@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { overloaded } from '@rest-services/errors';
 import { Kysely, PostgresAdapter, PostgresDialect, type PostgresPoolClient } from 'kysely';
 import pg from 'pg';
@@ -5,8 +6,17 @@ import { parseIntoClientConfig } from 'pg-connection-string';
 import { codeOf, discardIfBroken, rethrowWithCode } from './connection.ts';
 import { places, type Places } from './places.ts';
 
-/** A request waits this long for a connection, new or out of the pool. */
-const CONNECTION_TIMEOUT_MS = 1_000;
+/** Maximum wait of a request for a connection, new or out of the pool: its statement may take 1.4 s after that. */
+const MAX_WAIT_MS = 1_000;
+
+/**
+ * Timeout for a connection: longer than PostgreSQL lets a statement run, so that a server that is only busy has ended one by then.
+ * A new connection that takes longer than `MAX_WAIT_MS` serves the requests after the one that has waited for it.
+ */
+const CONNECTION_TIMEOUT_MS = 1_500;
+
+/** Age of an answer that still shows that the server can be reached. */
+const RECENT_MS = 1_000;
 
 /** A migration has no caller who would give up. */
 const PATIENT_CONNECTION_TIMEOUT_MS = 10_000;
@@ -79,6 +89,8 @@ export interface PoolUse {
 
 interface Connections {
   pool: pg.Pool;
+  /** When the server last answered a statement, successfully or not; `isLost` if it has failed to since. */
+  answer: { at: number; isLost: boolean };
   /** Names by text of the statements that the server is to plan just once for each connection. */
   names: Map<string, string>;
   /** For statements that may wait for a lock of somebody else: the others keep half of the connections. */
@@ -108,6 +120,15 @@ export function parseConnectionUrl(url: string): pg.ClientConfig {
 export function poolUse<Tables>(db: Kysely<Tables>): PoolUse {
   const { totalCount, idleCount, waitingCount } = connectionsOf(db)!.pool;
   return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+}
+
+/**
+ * Whether the server has answered a statement in the last second, and none has failed without an answer since.
+ * @param db what `openDatabase` has returned
+ */
+export function isAnswering<Tables>(db: Kysely<Tables>) {
+  const { at, isLost } = connectionsOf(db)!.answer;
+  return !isLost && performance.now() - at < RECENT_MS;
 }
 
 /**
@@ -146,37 +167,55 @@ export function openDatabase<Tables>({
     connectionTimeoutMillis: timeouts ? CONNECTION_TIMEOUT_MS : PATIENT_CONNECTION_TIMEOUT_MS,
     ...(timeouts && direct ? { statement_timeout: STATEMENT_TIMEOUT_MS } : {}),
   });
-  // Without a listener of its own, a client that is in use when the server goes away ends the process. The pool would
-  // report the loss of an idle one once more.
-  pool.on('connect', (client) => client.on('error', onConnectionError));
-  pool.on('error', () => undefined);
-
   const names: Connections['names'] = new Map();
 
-  /** When the server last answered a statement, successfully or not. */
-  let answeredAt = 0;
-  const onAnswer = () => (answeredAt = performance.now());
+  const answer: Connections['answer'] = { at: -Infinity, isLost: false };
+  const onAnswer = () => {
+    answer.at = performance.now();
+    answer.isLost = false;
+  };
+  const onFailure = () => (answer.isLost = true);
+
+  // Without a listener of its own, a client that is in use when the server goes away ends the process. The pool would
+  // report the loss of an idle one once more.
+  pool.on('connect', (client) =>
+    client.on('error', (error) => {
+      onFailure();
+      onConnectionError(error);
+    }),
+  );
+  pool.on('error', () => undefined);
 
   async function connect(isRetry = false): Promise<PostgresPoolClient> {
     if (pool.waitingCount >= poolMax * WAITING_PER_CONNECTION) throw overloaded();
     const askedAt = performance.now();
+    let client: pg.PoolClient;
     try {
-      return discardIfBroken(await pool.connect(), {
-        timeouts,
-        names: isDirect(db) ? names : undefined,
-        onAnswer,
-        onOtherSession: () => withoutParameters(pool.options),
-      });
+      client = await pool.connect();
     } catch (error) {
       // There is a pooler before the server, though nobody has said so. Migrations must not go through it.
       if (timeouts && !isRetry && codeOf(error) === REFUSED_PARAMETERS) {
         withoutParameters(pool.options);
         return connect(true);
       }
+      // An event loop that was late reads the answers that have arrived before the timeout.
+      await endOfTurn();
       // The others got answers meanwhile: there is nothing wrong with the server, there is just too much to do.
-      if (isTimeout(error) && answeredAt > askedAt) throw overloaded();
+      if (isTimeout(error) && answer.at > askedAt) throw overloaded();
+      onFailure();
       return rethrowWithCode(error);
     }
+    if (timeouts && performance.now() - askedAt > MAX_WAIT_MS) {
+      client.release();
+      throw overloaded();
+    }
+    return discardIfBroken(client, {
+      timeouts,
+      names: isDirect(db) ? names : undefined,
+      onAnswer,
+      onFailure,
+      onOtherSession: () => withoutParameters(pool.options),
+    });
   }
 
   const dialect = new PostgresDialect({
@@ -184,7 +223,7 @@ export function openDatabase<Tables>({
   });
   dialect.createAdapter = () => new MigrationLockAdapter();
   const db = new Kysely<Tables>({ dialect });
-  opened.set(db, { pool, names, forLocks: places(Math.ceil(poolMax / 2)), connect: () => connect() });
+  opened.set(db, { pool, answer, names, forLocks: places(Math.ceil(poolMax / 2)), connect: () => connect() });
   return db;
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isOverload, overloaded } from './http-error.ts';
 
 /** The words in which a service's contract reports what went wrong. */
 export interface ErrorWords {
@@ -39,7 +40,14 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   void reply.type('application/json; charset=utf-8');
   const { statusCode = 500, message, code = 'UNKNOWN', constraint = '' } = error as AnyError;
   if (statusCode >= 400 && statusCode < 500) return reply.code(statusCode).send({ message });
-  if (statusCode === 503) return reply.code(503).header('retry-after', RETRY_AFTER_S).send({ message });
+  if (isOverload(error)) {
+    const isCancelled = statusCode !== 503;
+    if (isCancelled) request.log.warn({ err: error }, 'statement cancelled by the database');
+    return reply
+      .code(503)
+      .header('retry-after', RETRY_AFTER_S)
+      .send({ message: isCancelled ? overloaded().message : message });
+  }
 
   const refusal = words.constraints && bySqlState[code];
   if (refusal) {

@@ -1,2 +1,2 @@
 export { handleErrors, type ErrorWords } from './error-handler.ts';
-export { HttpError, overloaded } from './http-error.ts';
+export { HttpError, isOverload, overloaded } from './http-error.ts';

@@ -30,6 +30,18 @@ describe('Errors', () => {
     });
   });
 
+  test.each(['57014', '55P03'])(
+    'of a statement that PostgreSQL has cancelled, SQLSTATE %s, are answered 503 with Retry-After: nothing of it was done',
+    async (code) => {
+      expect(await answerTo(Object.assign(new Error('canceling statement'), { code }))).toEqual({
+        status: 503,
+        body: { message: 'The service is overloaded, try again in a moment' },
+        log: '',
+        retryAfter: '1',
+      });
+    },
+  );
+
   test('of any other kind are answered 500 with a code, and logged whole', async () => {
     const error = Object.assign(new Error('select 1 from secret at 10.0.0.1'), {
       code: '42P01',

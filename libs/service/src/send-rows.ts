@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LongList } from '@rest-services/database';
-import { HttpError, overloaded } from '@rest-services/errors';
+import { isOverload, overloaded } from '@rest-services/errors';
 import type { FastifyReply } from 'fastify';
 import pLimit from 'p-limit';
 import type { BodyMemory } from './body-memory.ts';
@@ -112,8 +112,7 @@ async function patiently<Result>(read: () => Promise<Result>): Promise<Result> {
   try {
     return await inTurn(read);
   } catch (error) {
-    const isOverloaded = error instanceof HttpError && error.statusCode === 503;
-    if (!isOverloaded) throw error;
+    if (!isOverload(error)) throw error;
     await sleep(PAUSE_MS);
     return patiently(read);
   }
