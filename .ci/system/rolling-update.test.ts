@@ -6,7 +6,7 @@ import { startProgram } from './program.ts';
 
 const main = join(import.meta.dirname, '..', '..', 'apps', 'items', 'dist', 'main.js');
 
-/** Two replicas behind it; what it knows of them it knows from /readyz. */
+/** Two replicas behind it; what it knows of them it knows from /readyz, as docker/README.md has it. */
 const configuration = (port: number, replicas: number[]) => `
 global
   maxconn 500
@@ -15,7 +15,8 @@ defaults
   timeout connect 2s
   timeout client 30s
   timeout server 30s
-  timeout check 5s
+  timeout check 3s
+  option redispatch
 frontend public
   bind 127.0.0.1:${port}
   default_backend items

@@ -82,3 +82,18 @@ test('While another session locks the table, requests get 503 within 3 s, and su
   expectServedOrRefused(await traffic.stop());
   expect(Math.max(...answerTimes())).toBeLessThan(ANSWER_LIMIT_MS);
 });
+
+test('/readyz answers 200 while requests are served, without a statement that could wait in the database', async () => {
+  expect((await send(url, '/readyz')).status).toBe(200);
+  const traffic = load(url, requests, CLIENTS);
+  await traffic.until(({ status }) => status === 200, 100);
+  const other = patientDatabase(database.url);
+  await other.transaction().execute(async (locking) => {
+    await sql`lock table kysely_migration in access exclusive mode`.execute(locking);
+    for (let count = 0; count < 5; count += 1) {
+      expect(await send(url, '/readyz')).toMatchObject({ status: 200, body: '{"message":"ready"}' });
+    }
+  });
+  await other.destroy();
+  await traffic.stop();
+});

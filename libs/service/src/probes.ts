@@ -1,4 +1,5 @@
-import { pendingMigrations, type Migrations } from '@rest-services/database';
+import { isAnswering, pendingMigrations, type Migrations } from '@rest-services/database';
+import { isOverload } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
 import type { Kysely } from 'kysely';
 
@@ -19,15 +20,20 @@ export const forMachines = {
   config: { isForMachines: true, pressureHandler: () => undefined },
 };
 
+interface Probed<Tables> {
+  /** Serves the requests. */
+  db: Kysely<Tables>;
+  /** One connection for the probes alone, so that they do not wait behind requests. */
+  probing: Kysely<Tables>;
+  migrations: Migrations;
+  lifecycle: Lifecycle;
+}
+
 /** `/livez`: the process can answer. `/readyz`: it should get traffic, and if not, why. */
-export function addProbes<Tables>(
-  app: FastifyInstance,
-  db: Kysely<Tables>,
-  migrations: Migrations,
-  lifecycle: Lifecycle,
-) {
+export function addProbes<Tables>(app: FastifyInstance, { db, probing, migrations, lifecycle }: Probed<Tables>) {
   app.get('/livez', forMachines, () => ({ message: 'alive' }));
 
+  let isMigrated = false;
   app.get('/readyz', forMachines, async (_request, reply) => {
     const obstacle = lifecycle.isDraining ? 'draining' : await databaseObstacle();
     return obstacle ? reply.code(503).send({ message: obstacle }) : { message: 'ready' };
@@ -36,16 +42,21 @@ export function addProbes<Tables>(
   let look: Promise<string | undefined> | undefined;
 
   /** One look for all who ask meanwhile: with too many on one connection, the database would seem to be at fault. */
-  function databaseObstacle() {
+  async function databaseObstacle() {
+    // A busy database answers the requests, and would let the probe wait for longer than a load balancer does.
+    if (isMigrated && isAnswering(db)) return undefined;
     look ??= lookForObstacle().finally(() => (look = undefined));
     return look;
   }
 
-  async function lookForObstacle() {
+  async function lookForObstacle(): Promise<string | undefined> {
     try {
-      const pending = await pendingMigrations(db, migrations);
-      return pending.length > 0 ? `migrations pending: ${pending.join(', ')}` : undefined;
+      const pending = await pendingMigrations(probing, migrations);
+      isMigrated = pending.length === 0;
+      return isMigrated ? undefined : `migrations pending: ${pending.join(', ')}`;
     } catch (error) {
+      // It can be reached, though late: the connection that has taken too long serves the next look.
+      if (isOverload(error)) return isMigrated ? undefined : lookForObstacle();
       app.log.warn({ err: error }, 'not ready');
       return 'database unreachable';
     }

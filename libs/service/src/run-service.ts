@@ -14,6 +14,7 @@ import {
   type Migrations,
   type RowCounts,
 } from '@rest-services/database';
+import { HttpError } from '@rest-services/errors';
 import closeWithGrace from 'close-with-grace';
 import type { Kysely } from 'kysely';
 import type { Service } from './create-service.ts';
@@ -199,7 +200,7 @@ export async function assembleService<Tables>(
   // A dedicated connection: probes ask whether the database can be reached, and counts are folded, however much there is to do.
   const probing = openDatabase<Tables>({ ...connection, poolMax: 1 });
   app.addHook('onClose', () => probing.destroy());
-  addProbes(app, probing, migrations, lifecycle);
+  addProbes(app, { db, probing, migrations, lifecycle });
   addMetrics(app, db, maintainRowCounts(app, probing, rowCounts));
   return { app, db, lifecycle, onConnectionError };
 
@@ -221,6 +222,8 @@ async function whenUp<Result>(ask: () => Promise<Result>, app: Service) {
       return await ask();
     } catch (error) {
       if (performance.now() > deadline || REFUSED.test(codeOf(error))) throw error;
+      // It is up, though slow: the connection that has taken too long serves the next try.
+      if (error instanceof HttpError) continue;
       app.log.warn({ err: error }, 'database is not up yet');
       await sleep(DATABASE_RETRY_MS);
     }
