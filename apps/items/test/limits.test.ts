@@ -78,7 +78,6 @@ test.concurrent(
     expect(await ended).toEqual([null, 'SIGKILL']);
     expect(await log).toContain('"maxConnections":45,"msg":"dropping new connections');
   },
-  20_000,
 );
 
 test.concurrent('More connections than there is memory for are dropped', async () => {

@@ -266,7 +266,13 @@ describe('POST /programming-languages', () => {
   });
 
   test('creates one record when the same name is sent ten times at once', async () => {
-    const answers = await Promise.all(Array.from({ length: 10 }, () => send('POST', path, python)));
+    const create = async () => {
+      let answered = await send('POST', path, python);
+      // On a busy machine, the last ones may be told to try again.
+      while (answered.status === 503) answered = await send('POST', path, python);
+      return answered;
+    };
+    const answers = await Promise.all(Array.from({ length: 10 }, create));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(409)]);
     expect(await list()).toHaveLength(1);
   });
