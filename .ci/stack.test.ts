@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { on, once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,10 +23,10 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Runs one service from its sources, which need not be built. */
-function start(port: number) {
-  const child = spawn(process.execPath, [stack, '--watch', 'items'], {
-    env: { PATH: process.env.PATH, DATABASE_URL: cluster.url, PORT: `${port}`, LOG_LEVEL: 'error' },
+/** Runs one service; by default from its sources, which need not be built. */
+function start(port: number, environment: NodeJS.ProcessEnv = {}, args = ['--watch', 'items']) {
+  const child = spawn(process.execPath, [stack, ...args], {
+    env: { PATH: process.env.PATH, DATABASE_URL: cluster.url, PORT: `${port}`, LOG_LEVEL: 'error', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -39,11 +39,31 @@ function start(port: number) {
   return { child, ended };
 }
 
+async function isReady({ stdout }: ReturnType<typeof start>['child']) {
+  for await (const [chunk] of on(stdout, 'data')) if (String(chunk).includes('Ctrl-C')) break;
+}
+
+/** Access-Control-Allow-Origin, in this order, for a local page and one from elsewhere. */
+async function allowedOrigins(environment: NodeJS.ProcessEnv, args?: string[]) {
+  const port = await freePort();
+  const { child, ended } = start(port, environment, args);
+  await isReady(child);
+  const origins = ['http://localhost:4200', 'https://example.org'];
+  const allowed = origins.map(async (origin) => {
+    const { headers } = await fetch(`http://localhost:${port}/livez`, { headers: { origin } });
+    return headers.get('access-control-allow-origin');
+  });
+  const result = await Promise.all(allowed);
+  child.kill('SIGINT');
+  await ended;
+  return result;
+}
+
 describe('The local stack', () => {
   test('says where a service is once it listens, whatever it logs, and ends with 0 when it is told to stop', async () => {
     const port = await freePort();
     const { child, ended } = start(port);
-    for await (const [chunk] of on(child.stdout, 'data')) if (String(chunk).includes('Ctrl-C')) break;
+    await isReady(child);
     expect((await fetch(`http://localhost:${port}/livez`)).status).toBe(200);
     child.kill('SIGINT');
     const { code, output } = await ended;
@@ -62,5 +82,24 @@ describe('The local stack', () => {
       errors: `Cannot start: Port ${port}, where items would listen, is taken by another program.\n`,
     });
     server.close();
+  });
+
+  test('allows any origin in development mode, and those of localhost where it chooses production mode', async () => {
+    expect(await allowedOrigins({})).toEqual(['*', '*']);
+    execFileSync('nx', ['build', 'todos'], { cwd: join(import.meta.dirname, '..') });
+    expect(await allowedOrigins({ NODE_ENV: 'development' }, ['todos'])).toEqual(['*', '*']);
+    expect(await allowedOrigins({ NODE_ENV: 'production' }, ['todos'])).toEqual([null, null]);
+    expect(await allowedOrigins({}, ['todos'])).toEqual(['http://localhost:4200', null]);
+  });
+
+  test('migrates its own database, whatever DATABASE_MIGRATION_URL_FILE names', async () => {
+    const file = join(directory, 'migration-url');
+    await writeFile(file, cluster.url);
+    const port = await freePort();
+    const { child, ended } = start(port, { DATABASE_MIGRATION_URL_FILE: file });
+    await isReady(child);
+    expect((await fetch(`http://localhost:${port}/readyz`)).status).toBe(200);
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(0);
   });
 });

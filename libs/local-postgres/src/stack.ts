@@ -88,15 +88,16 @@ async function runServices() {
 
 async function startService({ name, port, sharedPort, path, client }: LocalService) {
   const isAlone = chosen.length === 1;
+  // The built pages are served in production mode; with --watch they come from Vite.
+  const isModeChosenHere = client && !watch && process.env.NODE_ENV === undefined;
   const settings = {
-    CORS_ORIGIN: 'http://localhost:*',
-    // In production mode its pages are there; those that are being worked on come from Vite.
-    ...(client && !watch ? { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' } : {}),
+    // Only beside that mode. Otherwise, they would replace the meaning of the mode that the environment chooses.
+    ...(isModeChosenHere ? { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0', CORS_ORIGIN: 'http://localhost:*' } : {}),
     ...process.env,
     PORT: (isAlone && process.env.PORT) || `${isAlone ? port : sharedPort}`,
     DATABASE_URL: await ensureDatabase(server.url, name),
     // Empty counts as not set: another server's would migrate that one.
-    DATABASE_MIGRATION_URL: '',
+    ...{ DATABASE_MIGRATION_URL: '', DATABASE_MIGRATION_URL_FILE: '' },
   };
   if (await isListening(Number(settings.PORT))) {
     throw new Error(`Port ${settings.PORT}, where ${name} would listen, is taken by another program.`);
