@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
 import { load, patientDatabase, startProcess, withRole, type LogLine } from '@rest-services/service/testing';
 import { sql } from 'kysely';
+import { selfSigned, startSelfSigned } from './self-signed.ts';
 
 // The service as it runs in production: a process of its own, stopped by signals.
 
@@ -135,6 +136,85 @@ test.each(['wr0ng', ''])(
 
 /** On a busy machine, it may take too long to connect. */
 const isNotSlow = ({ err }: LogLine) => (err as { code?: string } | undefined)?.code !== 'ETIMEDOUT';
+
+describe('A database that stays unusable ends the process with exit code 1 and no retries', () => {
+  /** Serving with and without migrations, and migrating alone, end with this error in their only line. */
+  async function expectRefused(DATABASE_URL: string, error: object) {
+    const all = [
+      startItems({ DATABASE_URL }),
+      startItems({ DATABASE_URL }, 'migrate'),
+      startItems({ DATABASE_URL, MIGRATE_ON_START: 'false' }),
+    ];
+    for (const { ended, log } of all) {
+      expect(await ended).toEqual({ code: 1, errors: '' });
+      expect(log.filter(isNotSlow)).toEqual([
+        expect.objectContaining({ level: 60, err: expect.objectContaining(error) }),
+      ]);
+    }
+  }
+
+  const withParameters = (url: URL, parameters: Record<string, string>) => {
+    Object.entries(parameters).forEach(([name, value]) => url.searchParams.set(name, value));
+    return url.href;
+  };
+
+  test('which does not exist', async () => {
+    const url = Object.assign(new URL(database.url), { pathname: '/nowhere' });
+    await expectRefused(url.href, { code: '3D000' });
+  });
+
+  test('whose server does not speak TLS', async () => {
+    const url = withParameters(new URL(database.url), { sslmode: 'verify-full' });
+    await expectRefused(url, { message: 'The server does not support SSL connections' });
+  });
+
+  test('whose server is not PostgreSQL', async () => {
+    const other = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const url = new URL(`postgres://items@127.0.0.1:${(other.address() as AddressInfo).port}/items`);
+    await expectRefused(withParameters(url, { sslmode: 'verify-full' }), {
+      message: 'There was an error establishing an SSL connection',
+    });
+    other.close();
+  });
+
+  test('whose certificate is not trusted, or is that of another host', async () => {
+    const server = await startSelfSigned();
+    const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
+    const sslrootcert = join(folder, 'ca.pem');
+    await writeFile(sslrootcert, selfSigned);
+    const url = () => new URL(`postgres://items:secret@127.0.0.1:${server.port}/items`);
+    await expectRefused(withParameters(url(), { sslmode: 'verify-full' }), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    await expectRefused(withParameters(url(), { sslmode: 'verify-full', sslrootcert }), {
+      code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+    });
+    server.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  test.each(['LATIN1', 'SQL_ASCII'])('whose encoding is %s', async (encoding) => {
+    const name = `${new URL(database.url).pathname.slice(1)}_${encoding.toLowerCase()}`;
+    const db = patientDatabase(database.url);
+    await sql`create database ${sql.id(name)} template template0 encoding ${sql.lit(encoding)}
+      locale_provider libc locale 'C'`.execute(db);
+    await expectRefused(Object.assign(new URL(database.url), { pathname: `/${name}` }).href, {
+      message: `The encoding of the database must be UTF8; it is ${encoding}`,
+    });
+    await sql`drop database ${sql.id(name)}`.execute(db);
+    await db.destroy();
+  });
+
+  test('whose server is older than PostgreSQL 14', async () => {
+    const db = patientDatabase(database.url);
+    await sql`create schema older`.execute(db);
+    await sql`create function older.current_setting(text) returns text language sql
+      as $$ select case $1 when 'server_version' then '13.23' else pg_catalog.current_setting($1) end $$`.execute(db);
+    await db.destroy();
+    await expectRefused(withParameters(new URL(database.url), { options: '-csearch_path=older,pg_catalog' }), {
+      message: 'PostgreSQL must be version 14 or newer; it is 13.23',
+    });
+  });
+});
 
 test('A role that may not see which migrations there have been ends the process with exit code 1 and no retries; one that may needs no more rights to start', async () => {
   expect((await startItems({ DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);

@@ -131,7 +131,7 @@ export function rethrowWithCode(error: unknown): never {
 }
 
 function codeFromMessage(message: string) {
-  // The login can't go on: mostly, the server asks for a password and there is none.
-  if (message.startsWith('SASL')) return LOGIN_REFUSED;
+  // The login can't go on: mostly, the server asks for a password and there is none, or does not speak TLS.
+  if (message.startsWith('SASL') || message.includes('SSL connection')) return LOGIN_REFUSED;
   return message.includes('timeout') ? 'ETIMEDOUT' : 'ECONNRESET';
 }

@@ -1,4 +1,5 @@
 export { coalesced } from './batching.ts';
+export { checkServer } from './check-server.ts';
 export { CHUNK_ROWS, chunksAfter, inChunks, type LongList } from './chunks.ts';
 export { codeOf } from './connection.ts';
 export { containing } from './containing.ts';

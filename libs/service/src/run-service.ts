@@ -4,6 +4,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import {
+  checkServer,
   codeOf,
   migrate,
   openDatabase,
@@ -48,8 +49,11 @@ const NOT_HANDLED = [
   'SIGUSR2',
 ] satisfies NodeJS.Signals[];
 
-/** Classes of SQLSTATEs with which a server refuses a login, or what a role has no right to: it will not do otherwise in a moment. */
-const REFUSED = /^(28|42)/;
+/**
+ * System errors, and classes of SQLSTATEs, with which a database that is starting, restarting or full fails. Any other error, such
+ * as a refused password or certificate, or an unknown database, would be the same in a moment.
+ */
+const NOT_UP_YET = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_AGAIN|ENOENT|EPIPE|ETIMEDOUT|08|40|53|55|57)/;
 
 /** For V8, which knows nothing of a small container, nor of a server whose work is spread over hundreds of small functions. */
 const V8_FLAGS = [
@@ -124,6 +128,7 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
   if (command === 'migrate' || settings.MIGRATE_ON_START) {
     const db = openDatabase({ ...connection, poolMax: 1 });
     try {
+      await whenUp(() => checkServer(connection), app);
       const pending = await whenUp(() => pendingMigrations(db, migrations), app);
       if (pending.length > 0) await migrate({ ...connection, onBlocked }, migrations);
       await reportRowCounts(app.log, db, rowCounts);
@@ -134,6 +139,17 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
     }
     app.log.info('database is up to date');
     if (command === 'migrate') process.exit(0);
+  } else {
+    // A database that is not up does not prevent the start: /readyz tells when it is.
+    try {
+      await checkServer({ url: settings.DATABASE_URL, onConnectionError });
+    } catch (error) {
+      if (isNotUpYet(error)) app.log.warn({ err: error }, 'database is not up yet');
+      else {
+        app.log.fatal({ err: error }, 'Cannot use the database');
+        process.exit(1);
+      }
+    }
   }
 
   try {
@@ -214,14 +230,16 @@ function databaseOf(url: string) {
   return `${host}:${port}/${database}`;
 }
 
-/** @throws the last error when the database has not come up within a minute, or refuses what is asked of it */
+const isNotUpYet = (error: unknown) => error instanceof HttpError || NOT_UP_YET.test(codeOf(error));
+
+/** @throws the last error when the database has not come up within a minute, or at once one that waiting does not mend */
 async function whenUp<Result>(ask: () => Promise<Result>, app: Service) {
   const deadline = performance.now() + DATABASE_START_LIMIT_MS;
   for (;;) {
     try {
       return await ask();
     } catch (error) {
-      if (performance.now() > deadline || REFUSED.test(codeOf(error))) throw error;
+      if (performance.now() > deadline || !isNotUpYet(error)) throw error;
       // It is up, though slow: the connection that has taken too long serves the next try.
       if (error instanceof HttpError) continue;
       app.log.warn({ err: error }, 'database is not up yet');

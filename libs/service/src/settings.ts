@@ -71,7 +71,7 @@ export function loadSettings(environment: NodeJS.ProcessEnv, defaultPort: number
   const noInteger = integers.find((name) => given[name] !== undefined && !/^\d+$/.test(given[name]));
   if (noInteger) throw notAllowed(noInteger, given);
   const noUrl = secrets.find((name) => !isUrl(given[name]));
-  if (noUrl) throw notAllowed(noUrl, given);
+  if (noUrl) throw fileNotReadable(noUrl, given[noUrl]!) ?? notAllowed(noUrl, given);
   return settings;
 }
 
@@ -80,6 +80,24 @@ function isUrl(text: string | undefined) {
   try {
     if (text === undefined) return true;
     return !/[\r\n]\s*\S/.test(text) && Boolean(decodeURIComponent(text) && parseConnectionUrl(text));
+  } catch {
+    return false;
+  }
+}
+
+/** @returns `undefined` when each file that the connection URL names can be read */
+function fileNotReadable(name: string, url: string) {
+  const parameters = new URLSearchParams(url.trim().split('?')[1]);
+  const parameter = ['sslrootcert', 'sslcert', 'sslkey'].find((each) => !isReadable(parameters.get(each)));
+  if (!parameter) return undefined;
+  const was = JSON.stringify(parameters.get(parameter));
+  return new Error(`${name} must be a URL whose ${parameter} names a readable file; ${parameter} is ${was}`);
+}
+
+function isReadable(file: string | null) {
+  try {
+    if (file) readFileSync(file);
+    return true;
   } catch {
     return false;
   }

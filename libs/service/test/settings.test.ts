@@ -84,6 +84,23 @@ describe('Settings', () => {
     }
   });
 
+  test.each(['DATABASE_URL', 'DATABASE_MIGRATION_URL'])(
+    'name the parameter and the file of %s that cannot be read',
+    (name) => {
+      for (const [parameter, file] of [
+        ['sslrootcert', 'system'],
+        ['sslrootcert', '/no where/ca.pem'],
+        ['sslcert', tmpdir()],
+        ['sslkey', '/nowhere'],
+      ]) {
+        const url = `postgres://root:pa55word@db/x?sslmode=verify-full&${parameter}=${file}`;
+        expect(() => load({ [name]: url })).toThrow(
+          `${name} must be a URL whose ${parameter} names a readable file; ${parameter} is "${file}"`,
+        );
+      }
+    },
+  );
+
   test('have a DATABASE_URL of any form that the driver knows', () => {
     for (const url of [
       'postgres://db',
