@@ -81,11 +81,23 @@ test.each([
   },
 );
 
-test('Migrations refuse to go through a pooler, which keeps no lock for them', async () => {
-  const { ended, log } = startProcess(main, { DATABASE_URL: await startPooler() }, 'migrate');
-  expect(await ended).toEqual({ code: 1, errors: '' });
-  // PgBouncer refuses what the session is to begin with.
-  expect(log).toEqual([
-    expect.objectContaining({ msg: 'cannot migrate the database', err: expect.objectContaining({ code: '08P01' }) }),
-  ]);
+test.each([
+  ['refuses', ''],
+  ['ignores', 'ignore_startup_parameters = options, statement_timeout'],
+])('Migrations refuse to go through a pooler that %s parameters, which keeps no lock for them', async (_, settings) => {
+  const poolerUrl = await startPooler(settings);
+  // As many as would share its sessions.
+  const jobs = Array.from({ length: 4 }, () => startProcess(main, { DATABASE_URL: poolerUrl }, 'migrate'));
+  for (const { ended, log } of jobs) {
+    expect(await ended).toEqual({ code: 1, errors: '' });
+    const message: unknown = expect.stringContaining('DATABASE_MIGRATION_URL must lead to the server itself');
+    expect(log).toEqual([
+      expect.objectContaining({
+        msg: 'cannot migrate the database',
+        err: expect.objectContaining({ code: '08P01', message }),
+      }),
+    ]);
+  }
+  // No lock is left with a session of the pooler.
+  expect((await startProcess(main, { DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql, type Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import { codeOf } from './connection.ts';
-import { openDatabase, type DatabaseOptions } from './open-database.ts';
+import { IDLE_MIGRATION_TIMEOUT, openDatabase, REFUSED_PARAMETERS, type DatabaseOptions } from './open-database.ts';
 
 /** A service's schema changes by name. Names sort in the order of writing; what has been released is never edited. */
 export type Migrations = Record<string, Migration>;
@@ -31,34 +31,53 @@ export interface MigrateOptions extends Pick<DatabaseOptions, 'onConnectionError
    * processes that migrate, or a table. Called again when they are others, and when the migration has begun anew.
    */
   onBlocked?: (pids: number[]) => void;
+  /** Called for each migration that has been applied, after the commit of all of them. */
+  onApplied?: (migration: AppliedMigration) => void;
+}
+
+export interface AppliedMigration {
+  name: string;
+  /** Duration of the attempt that succeeded. */
+  ms: number;
 }
 
 /**
  * Brings the schema up to date, one process at a time: others wait for a lock that PostgreSQL frees if its holder dies,
  * and some seconds after its holder has been frozen or cut off. A database that is already ahead of `migrations`, because
  * a newer release has run, is left as it is. Migrations begin anew, and wait as long as it takes, while others use a table.
- * @throws whatever a migration throws, after rolling all of them back
+ * @throws whatever a migration throws, after rolling all of them back; an Error that names DATABASE_MIGRATION_URL when a pooler
+ * stands before the server
  */
 export async function migrate(
-  { onBlocked = () => undefined, ...connection }: MigrateOptions,
+  { onBlocked = () => undefined, onApplied = () => undefined, ...connection }: MigrateOptions,
   migrations: Migrations,
 ): Promise<void> {
   const db = openDatabase<MigrationTable>({ ...connection, poolMax: 1, timeouts: false });
   const watching = openDatabase({ ...connection, poolMax: 1 });
   const isOver = new AbortController();
+  const durations = new Map<string, number>();
   try {
     await db.connection().execute(async (migrating) => {
-      const pid = await sessionOf(migrating);
+      const pid = await directSessionOf(migrating);
       await sql`set lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(migrating);
       void watchBlockers(watching, pid, onBlocked, isOver.signal).catch(() => undefined);
-      const migrator = new Migrator({ db: migrating, provider: { getMigrations } });
+      const migrator = new Migrator({
+        db: migrating,
+        provider: { getMigrations },
+        ...(await migrationTableSchema(migrating)),
+      });
       for (;;) {
-        const { error } = await migrator.migrateToLatest();
-        if (!error) return;
+        const { error, results = [] } = await migrator.migrateToLatest();
+        if (!error) {
+          results.forEach(({ migrationName: name }) => onApplied({ name, ms: durations.get(name)! }));
+          return;
+        }
         if (codeOf(error) !== LOCK_TIMED_OUT) throw error as Error;
         await sleep(RETRY_MS);
       }
     });
+  } catch (error) {
+    throw describeRefusal(error);
   } finally {
     isOver.abort();
     await db.destroy();
@@ -70,10 +89,21 @@ export async function migrate(
     const reading = openDatabase<MigrationTable>({ ...connection, poolMax: 1, timeouts: false });
     try {
       const applied = await appliedMigrations(reading);
-      return { ...Object.fromEntries(applied.map((name) => [name, alreadyApplied])), ...migrations };
+      const timed = Object.entries(migrations).map(([name, migration]) => [name, timedMigration(name, migration)]);
+      return Object.fromEntries([...applied.map((name) => [name, alreadyApplied]), ...timed]) as Migrations;
     } finally {
       await reading.destroy();
     }
+  }
+
+  function timedMigration(name: string, migration: Migration): Migration {
+    return {
+      up: async (migrating) => {
+        const startedAt = performance.now();
+        await migration.up(migrating);
+        durations.set(name, performance.now() - startedAt);
+      },
+    };
   }
 }
 
@@ -99,9 +129,36 @@ async function appliedMigrations<Tables>(db: Kysely<Tables>) {
   }
 }
 
-async function sessionOf<Tables>(db: Kysely<Tables>) {
-  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
-  return rows[0]!.pid;
+/**
+ * Kysely would take a `kysely_migration` of any schema for its own.
+ * @returns the schema of the table that the search path finds, or in which it would be created
+ */
+async function migrationTableSchema<Tables>(db: Kysely<Tables>) {
+  const { rows } = await sql<{ migrationTableSchema: string }>`
+    select coalesce(
+      (select nspname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+        where pg_class.oid = to_regclass('kysely_migration')),
+      current_schema()
+    ) as "migrationTableSchema"`.execute(db);
+  return rows[0]!;
+}
+
+/**
+ * @returns the process id of the session
+ * @throws Error with the SQLSTATE 08P01 when a pooler has ignored the parameters of the session
+ */
+async function directSessionOf<Tables>(db: Kysely<Tables>) {
+  const { rows } = await sql<{ pid: number; idle: string }>`
+    select pg_backend_pid() as pid, current_setting('idle_session_timeout') as idle`.execute(db);
+  const { pid, idle } = rows[0]!;
+  if (idle === IDLE_MIGRATION_TIMEOUT) return pid;
+  throw Object.assign(new Error('startup parameters were ignored'), { code: REFUSED_PARAMETERS });
+}
+
+function describeRefusal(error: unknown) {
+  if (codeOf(error) !== REFUSED_PARAMETERS) return error;
+  const refusal = new Error('DATABASE_MIGRATION_URL must lead to the server itself', { cause: error });
+  return Object.assign(refusal, { code: REFUSED_PARAMETERS });
 }
 
 /** @throws AbortError when `signal` says that it is over */

@@ -38,7 +38,7 @@ const KEEP_ALIVE_MS = 30_000;
 const WAITING_PER_CONNECTION = 100;
 
 /** SQLSTATE with which poolers such as PgBouncer refuse a session that begins with parameters they do not know. */
-const REFUSED_PARAMETERS = '08P01';
+export const REFUSED_PARAMETERS = '08P01';
 
 /**
  * Whatever a server, a database or a role has for defaults. PostgreSQL looks every second whether the client of a running
@@ -55,8 +55,11 @@ const ABANDONED = '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tc
 /** The pool itself closes what is idle. A server that did would do it while a request is about to use the connection. */
 const FOR_REQUESTS = `${ABANDONED} -c idle_in_transaction_session_timeout=3s -c idle_session_timeout=0`;
 
+/** A session of a migration that lacks it has not begun with the parameters below: a pooler has ignored them. */
+export const IDLE_MIGRATION_TIMEOUT = '10s';
+
 /** A migration asks something all the time, or waits for an answer. The lock is held outside its transaction, too, for a moment. */
-const FOR_MIGRATIONS = `${ABANDONED} -c idle_in_transaction_session_timeout=10s -c idle_session_timeout=10s -c statement_timeout=0 -c lock_timeout=0`;
+const FOR_MIGRATIONS = `${ABANDONED} -c idle_in_transaction_session_timeout=10s -c idle_session_timeout=${IDLE_MIGRATION_TIMEOUT} -c statement_timeout=0 -c lock_timeout=0`;
 
 /**
  * Every statement of a request has an index. A plan that was made while the table was empty would not use it, and a

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
-import { migrate, openDatabase, pendingMigrations, type Migrations } from '../src/index.ts';
+import { migrate, openDatabase, pendingMigrations, type AppliedMigration, type Migrations } from '../src/index.ts';
 
 const first: Migrations = { '0001_a': { up: (db) => db.schema.createTable('a').addColumn('id', 'integer').execute() } };
 const second: Migrations = {
@@ -128,6 +128,63 @@ describe('migrate', () => {
     const endSession = sql`select pg_terminate_backend(pg_backend_pid())`;
     const ending: Migrations = { '0001_end': { up: (db) => endSession.execute(db).then(() => undefined) } };
     await expect(migrate(options(), ending)).rejects.toThrow('terminating connection due to administrator command');
+  });
+
+  test('reports each migration that has been applied with its duration, after the commit', async () => {
+    const applied: AppliedMigration[] = [];
+    const report = { ...options(), onApplied: (migration: AppliedMigration) => applied.push(migration) };
+    await migrate(report, first);
+    const slow: Migrations = {
+      ...second,
+      '0003_slow': { up: (db) => sql`select pg_sleep(0.2)`.execute(db).then(() => undefined) },
+    };
+    const broken: Migrations = { ...slow, '0004_broken': { up: () => Promise.reject(new Error('no')) } };
+    await expect(migrate(report, broken)).rejects.toThrow('no');
+    expect(applied).toEqual([{ name: '0001_a', ms: expect.any(Number) }]);
+    await migrate(report, slow);
+    expect(applied.map(({ name }) => name)).toEqual(['0001_a', '0002_b', '0003_slow']);
+    expect(applied[2]!.ms).toBeGreaterThan(190);
+    await migrate(report, slow);
+    expect(applied).toHaveLength(3);
+  });
+
+  describe('beside a kysely_migration of another schema', () => {
+    beforeEach(async () => {
+      await sql`create schema other`.execute(db);
+      await sql`create table other.kysely_migration (name text)`.execute(db);
+      await sql`create table other.kysely_migration_lock (id text)`.execute(db);
+    });
+    const locations = async () => {
+      const { rows } = await sql<{ name: string }>`
+        select schemaname || '.' || tablename as name from pg_tables
+        where tablename in ('a', 'b', 'kysely_migration') order by 1`.execute(db);
+      return rows.map(({ name }) => name);
+    };
+
+    test('brings an empty database up to date, and an older one', async () => {
+      await migrate(options(), first);
+      await migrate(options(), second);
+      expect(await pendingMigrations(db, second)).toEqual([]);
+      expect(await locations()).toEqual(['other.kysely_migration', 'public.a', 'public.b', 'public.kysely_migration']);
+    });
+
+    test('uses the schema that search_path in the options of the URL names', async () => {
+      await sql`create schema app`.execute(db);
+      const inApp = { ...options(), url: `${database.url}?options=-csearch_path=app` };
+      await migrate(inApp, first);
+      await migrate(inApp, second);
+      const reading = openDatabase({ ...inApp, poolMax: 1 });
+      expect(await pendingMigrations(reading, second)).toEqual([]);
+      await reading.destroy();
+      expect(await locations()).toEqual(['app.a', 'app.b', 'app.kysely_migration', 'other.kysely_migration']);
+    });
+
+    test('goes on where it has begun when a schema comes before in the search path', async () => {
+      await migrate(options(), first);
+      await sql`create schema app`.execute(db);
+      await migrate({ ...options(), url: `${database.url}?options=-csearch_path=app,public` }, second);
+      expect(await locations()).toEqual(['app.b', 'other.kysely_migration', 'public.a', 'public.kysely_migration']);
+    });
   });
 
   test('tells which sessions hold what it waits for', async () => {

@@ -11,6 +11,7 @@ import {
   parseConnectionUrl,
   pendingMigrations,
   recountRows,
+  type AppliedMigration,
   type DatabaseOptions,
   type Migrations,
   type RowCounts,
@@ -120,6 +121,8 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
   const { app, lifecycle, onConnectionError } = await assembled;
   const onBlocked = (pids: number[]) =>
     app.log.warn({ pids }, 'the migration waits for other sessions of the database');
+  const onApplied = ({ name, ms }: AppliedMigration) =>
+    app.log.info({ migration: name, ms: Math.round(ms) }, 'Migration applied');
   const connection = { url: settings.DATABASE_MIGRATION_URL ?? settings.DATABASE_URL, onConnectionError };
   if (command === 'recount') {
     await recount(app, connection, rowCounts);
@@ -130,7 +133,7 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
     try {
       await whenUp(() => checkServer(connection), app);
       const pending = await whenUp(() => pendingMigrations(db, migrations), app);
-      if (pending.length > 0) await migrate({ ...connection, onBlocked }, migrations);
+      if (pending.length > 0) await migrate({ ...connection, onBlocked, onApplied }, migrations);
       await reportRowCounts(app.log, db, rowCounts);
       await db.destroy();
     } catch (error) {

@@ -96,8 +96,16 @@ export function testOperations({ main, defaultPort, list, record, firstMigration
         { message: expect.stringContaining('migrations pending: ') },
       ]);
       expect(await answer(`${url}/readyz`)).toEqual([503, { message: expect.stringContaining(firstMigration) }]);
-      expect((await start({}, 'migrate').ended).code).toBe(0);
+      const job = start({}, 'migrate');
+      expect((await job.ended).code).toBe(0);
       expect(await answer(`${url}/readyz`)).toEqual([200, { message: 'ready' }]);
+      const applied = job.log.filter(({ msg }) => msg === 'Migration applied');
+      expect(applied[0]).toMatchObject({
+        level: 30,
+        migration: expect.stringContaining(firstMigration),
+        ms: expect.any(Number),
+      });
+      expect(applied).toHaveLength(new Set(applied.map(({ migration }) => migration)).size);
     });
 
     test('MIGRATE_ON_START false: a role that may change rows, and nothing else, answers every request', async () => {
