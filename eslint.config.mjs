@@ -46,7 +46,10 @@ export default tseslint.config(
   {
     files: ['**/src/**/*.{ts,tsx}'],
     rules: {
-      'no-restricted-imports': ['error', { patterns: ['@rest-services/service/*', '**/test/**'] }],
+      'no-restricted-imports': [
+        'error',
+        { patterns: ['@rest-services/service/*', '!@rest-services/service/start', '**/test/**'] },
+      ],
     },
   },
   {

@@ -1,5 +1,11 @@
-import { runService } from '@rest-services/service';
-import { buildApp } from './app.ts';
-import { migrations, rowCounts } from './database.ts';
+import { startService } from '@rest-services/service/start';
 
-void runService({ defaultPort: 8080, migrations, rowCounts: [rowCounts], buildApp });
+void startService({
+  name: 'items',
+  defaultPort: 8080,
+  load: async () => {
+    const { buildApp } = await import('./app.ts');
+    const { migrations, rowCounts } = await import('./database.ts');
+    return { migrations, rowCounts: [rowCounts], buildApp };
+  },
+});

@@ -3,6 +3,7 @@ import { expect } from '@jest/globals';
 import { testOperations } from '@rest-services/service/testing';
 
 testOperations({
+  name: 'items',
   main: join(import.meta.dirname, '../src/main.ts'),
   defaultPort: 8080,
   list: '/v1/items',

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { testOperations } from '@rest-services/service/testing';
 
 testOperations({
+  name: 'programming-languages',
   main: join(import.meta.dirname, '../src/main.ts'),
   defaultPort: 3000,
   list: '/programming-languages',

@@ -3,6 +3,7 @@ import { expect } from '@jest/globals';
 import { testOperations } from '@rest-services/service/testing';
 
 testOperations({
+  name: 'todos',
   main: join(import.meta.dirname, '../src/main.ts'),
   defaultPort: 3000,
   list: '/api/todos',

@@ -1,5 +1,11 @@
-import { runService } from '@rest-services/service';
-import { buildApp } from './app.ts';
-import { migrations } from './database.ts';
+import { startService } from '@rest-services/service/start';
 
-void runService({ defaultPort: 8080, migrations, buildApp });
+void startService({
+  name: 'tutorials',
+  defaultPort: 8080,
+  load: async () => {
+    const { buildApp } = await import('./app.ts');
+    const { migrations } = await import('./database.ts');
+    return { migrations, buildApp };
+  },
+});

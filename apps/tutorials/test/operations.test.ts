@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { testOperations } from '@rest-services/service/testing';
 
 testOperations({
+  name: 'tutorials',
   main: join(import.meta.dirname, '../src/main.ts'),
   defaultPort: 8080,
   list: '/api/tutorials',

@@ -4,6 +4,8 @@ import { openDatabase, type DatabaseOptions } from './open-database.ts';
 /** The first release with `client_connection_check_interval`, with which the sessions of requests and migrations begin. */
 const OLDEST_MAJOR_VERSION = 14;
 
+type Connection = Pick<DatabaseOptions, 'url' | 'applicationName' | 'onConnectionError'>;
+
 interface Server {
   version: string;
   encoding: string;
@@ -13,7 +15,7 @@ interface Server {
  * Checks that the services can use the database: its encoding holds every character, and its server is not too old.
  * @throws Error that names what the database has and what it must have, or the error of a connection that fails
  */
-export async function checkServer(connection: Pick<DatabaseOptions, 'url' | 'onConnectionError'>): Promise<void> {
+export async function checkServer(connection: Connection): Promise<void> {
   // An older server would refuse the parameters of a direct session before it has told its version.
   const db = openDatabase({ ...connection, direct: false, poolMax: 1 });
   try {

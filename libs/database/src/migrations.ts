@@ -23,7 +23,7 @@ const RETRY_MS = 1_000;
 /** While a migration is not over, it is asked this often whether it waits for another session. */
 const WATCH_INTERVAL_MS = 400;
 
-export interface MigrateOptions extends Pick<DatabaseOptions, 'onConnectionError'> {
+export interface MigrateOptions extends Pick<DatabaseOptions, 'applicationName' | 'onConnectionError'> {
   /** A direct connection: the lock belongs to a session, which a transaction-mode pooler does not keep. */
   url: string;
   /**

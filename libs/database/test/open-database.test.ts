@@ -150,6 +150,25 @@ describe('openDatabase', () => {
     }
   });
 
+  test('replaces a connection that is in use all the time after ten minutes, not sooner', async () => {
+    jest.useFakeTimers({ doNotFake: ['Date', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate'] });
+    const db = open();
+    const session = async () => (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows[0]!.pid;
+    try {
+      const sessions = [await session()];
+      for (let minutes = 0; minutes < 12; minutes += 1) {
+        jest.advanceTimersByTime(60_000);
+        sessions.push(await session());
+      }
+      // After the first, one for each of the minutes 1 to 12.
+      expect(new Set(sessions.slice(0, 10)).size).toBe(1);
+      expect(new Set(sessions).size).toBe(2);
+    } finally {
+      jest.useRealTimers();
+      await db.destroy();
+    }
+  });
+
   test('survives that its connection is killed, idle or in use', async () => {
     let report: (lost: Error) => void;
     const reported = new Promise<Error>((resolve) => (report = resolve));

@@ -1,5 +1,4 @@
 export { createService } from './create-service.ts';
-export { runService } from './run-service.ts';
 export { Id, Message, Timestamp } from './schemas.ts';
 export { webPageHeaders } from './security-headers.ts';
 export { sendRows } from './send-rows.ts';

@@ -1,6 +1,4 @@
 import { lookup } from 'node:dns/promises';
-import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import {
@@ -33,8 +31,6 @@ const DATABASE_RETRY_MS = 500;
 const STOP_LIMIT_MS = 10_000;
 
 const POOL_END_LIMIT_MS = 500;
-
-const HEALTH_LIMIT_MS = 2_000;
 
 /** As many as Linux allows: of more new connections at once than that, some would be tried again only after a second. */
 const BACKLOG = 4_096;
@@ -76,6 +72,8 @@ const V8_FLAGS = [
 ];
 
 export interface ServiceDefinition<Tables> {
+  /** Shown by PostgreSQL as the `application_name` of its sessions, and in the metrics. */
+  name: string;
   defaultPort: number;
   migrations: Migrations;
   /** Tables whose rows the migrations count. */
@@ -85,19 +83,18 @@ export interface ServiceDefinition<Tables> {
 
 /**
  * The life of a service process. `node main.js` waits for the database, migrates and serves until it is told to stop;
- * `node main.js migrate` only migrates; `node main.js recount` counts the rows of the service's tables anew; `node main.js health` ends with 0 when the service that has the same settings is
- * alive. Ends the process with exit code 1 and one line when it can't start.
+ * `node main.js migrate` only migrates; `node main.js recount` counts the rows of the service's tables anew. Ends the process with
+ * exit code 1 and one line when it can't start.
  */
 export async function runService<Tables>({ defaultPort, ...definition }: ServiceDefinition<Tables>) {
-  const { migrations, rowCounts = [] } = definition;
+  const { name, migrations, rowCounts = [] } = definition;
   const settings = orExit(() => loadSettings(process.env, defaultPort));
   const command = process.argv[2];
-  if (command !== undefined && !['migrate', 'recount', 'health'].includes(command)) {
+  if (command !== undefined && !['migrate', 'recount'].includes(command)) {
     exit(
       `${command} is no command; there are migrate, which only migrates, recount, which counts rows anew, and health, which asks a running service`,
     );
   }
-  if (command === 'health') process.exit((await isAlive(settings)) ? 0 : 1);
 
   const assembled = assembleService(definition, settings).catch((error: unknown) => exit((error as Error).message));
   // Before anything is waited for: as the first process of a container this one gets no signal that it does not handle.
@@ -123,7 +120,8 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
     app.log.warn({ pids }, 'the migration waits for other sessions of the database');
   const onApplied = ({ name, ms }: AppliedMigration) =>
     app.log.info({ migration: name, ms: Math.round(ms) }, 'Migration applied');
-  const connection = { url: settings.DATABASE_MIGRATION_URL ?? settings.DATABASE_URL, onConnectionError };
+  const url = settings.DATABASE_MIGRATION_URL ?? settings.DATABASE_URL;
+  const connection = { url, applicationName: name, onConnectionError };
   if (command === 'recount') {
     await recount(app, connection, rowCounts);
     process.exit(0);
@@ -145,7 +143,7 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
   } else {
     // A database that is not up does not prevent the start: /readyz tells when it is.
     try {
-      await checkServer({ url: settings.DATABASE_URL, onConnectionError });
+      await checkServer({ url: settings.DATABASE_URL, applicationName: name, onConnectionError });
     } catch (error) {
       if (isNotUpYet(error)) app.log.warn({ err: error }, 'database is not up yet');
       else {
@@ -155,6 +153,8 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
     }
   }
 
+  const mode = connectionMode(settings);
+  app.log.info(mode, `Prepared statements are ${mode.connection === 'direct' ? 'on' : 'off'}`);
   try {
     // Fastify would listen at both addresses of localhost, at the second one with a server that nothing here knows of.
     const isLocalhost = settings.HOST === 'localhost';
@@ -171,7 +171,7 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
 /** Counts the rows of each table anew. Ends the process with exit code 1 when the database fails. */
 async function recount(
   app: Service,
-  connection: Pick<DatabaseOptions, 'url' | 'onConnectionError'>,
+  connection: Pick<DatabaseOptions, 'url' | 'applicationName' | 'onConnectionError'>,
   rowCounts: RowCounts[],
 ) {
   const db = openDatabase({ ...connection, poolMax: 1, timeouts: false });
@@ -188,29 +188,15 @@ async function recount(
   await db.destroy();
 }
 
-/** What a container's health check asks, without a program that the image would have to hold for it. */
-async function isAlive({ HOST, PORT }: Settings) {
-  const anyAddress: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-  // Not fetch, which refuses some ports.
-  const asked = get({ host: anyAddress[HOST] ?? HOST, port: PORT, path: '/livez', timeout: HEALTH_LIMIT_MS });
-  asked.on('timeout', () => asked.destroy(new Error('no answer')));
-  try {
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-    return answer.statusCode === 200;
-  } catch {
-    return false;
-  }
-}
-
 /** The parts of a service, connected to each other and not started. */
 export async function assembleService<Tables>(
-  { migrations, rowCounts = [], buildApp }: Omit<ServiceDefinition<Tables>, 'defaultPort'>,
+  { name, migrations, rowCounts = [], buildApp }: Omit<ServiceDefinition<Tables>, 'defaultPort'>,
   settings: Settings,
 ) {
   const connection = {
     url: settings.DATABASE_URL,
-    // Another database for migrations says that this one is reached through a pooler; another role for them does not.
-    direct: databaseOf(settings.DATABASE_MIGRATION_URL ?? settings.DATABASE_URL) === databaseOf(settings.DATABASE_URL),
+    applicationName: name,
+    direct: connectionMode(settings).connection === 'direct',
     onConnectionError,
   };
   const db = openDatabase<Tables>({ ...connection, poolMax: settings.DATABASE_POOL_MAX });
@@ -220,12 +206,23 @@ export async function assembleService<Tables>(
   const probing = openDatabase<Tables>({ ...connection, poolMax: 1 });
   app.addHook('onClose', () => probing.destroy());
   addProbes(app, { db, probing, migrations, lifecycle });
-  addMetrics(app, db, maintainRowCounts(app, probing, rowCounts));
+  addMetrics(app, db, name, maintainRowCounts(app, probing, rowCounts));
   return { app, db, lifecycle, onConnectionError };
 
   function onConnectionError(error: Error) {
     app.log.warn({ err: error }, 'database connection lost');
   }
+}
+
+/** Another database for migrations says that the one for requests is reached through a pooler; another role does not. */
+function connectionMode({ DATABASE_URL, DATABASE_MIGRATION_URL }: Settings) {
+  if (DATABASE_MIGRATION_URL === undefined)
+    return { connection: 'direct', reason: 'DATABASE_MIGRATION_URL is not set' };
+  const [database, migrationDatabase] = [databaseOf(DATABASE_URL), databaseOf(DATABASE_MIGRATION_URL)];
+  return {
+    connection: database === migrationDatabase ? 'direct' : 'pooler',
+    reason: `DATABASE_URL leads to ${database}, DATABASE_MIGRATION_URL to ${migrationDatabase}`,
+  };
 }
 
 function databaseOf(url: string) {

@@ -5,7 +5,7 @@ import { serve } from './harness.ts';
 import { documentProblems } from './lint-document.ts';
 import { readmeExamples } from './readme.ts';
 
-type Definition<Tables> = Omit<ServiceDefinition<Tables>, 'defaultPort'>;
+type Definition<Tables> = Omit<ServiceDefinition<Tables>, 'name' | 'defaultPort'>;
 
 /** Declares the tests of a service's OpenAPI document, of the client made from it and of the page that shows it. */
 export function testDocument<Tables>(name: string, definition: Definition<Tables>) {

@@ -17,12 +17,12 @@ export interface Answer {
  * @param environment settings other than the defaults
  */
 export async function serve<Tables>(
-  definition: Omit<ServiceDefinition<Tables>, 'defaultPort'>,
+  definition: Omit<ServiceDefinition<Tables>, 'name' | 'defaultPort'>,
   environment: NodeJS.ProcessEnv = {},
 ) {
   const database = await createTestDatabase();
   const settings = loadSettings({ LOG_LEVEL: 'silent', DATABASE_URL: database.url, ...environment }, 0);
-  const { app, db, lifecycle, onConnectionError } = await assembleService(definition, settings);
+  const { app, db, lifecycle, onConnectionError } = await assembleService({ name: 'test', ...definition }, settings);
   await migrate({ url: database.url, onConnectionError }, definition.migrations);
   await app.listen({ port: 0, host: '127.0.0.1' });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;

@@ -6,11 +6,13 @@ import { createTestDatabase, freePort, startCluster, type TestDatabase } from '@
 import { sql } from 'kysely';
 import { hang } from './hang.ts';
 import { load, send, type Write } from './load.ts';
+import { patientDatabase } from './patient-database.ts';
 import { startProcess } from './process.ts';
 import { withRole } from './role.ts';
 
 /** A service as its operators see it. */
 export interface Operated {
+  name: string;
   /** Path of its main.ts. */
   main: string;
   defaultPort: number;
@@ -32,7 +34,7 @@ const succeeded: unknown = expect.not.stringContaining('Error');
 const ANSWER_LIMIT_MS = 3_000;
 
 /** Declares the tests of what operators rely on in every service: it runs as a process of its own, stopped by signals. */
-export function testOperations({ main, defaultPort, list, record, firstMigration, writes, failure }: Operated) {
+export function testOperations({ name, main, defaultPort, list, record, firstMigration, writes, failure }: Operated) {
   let database: TestDatabase;
   const started: ReturnType<typeof startProcess>[] = [];
   beforeEach(async () => {
@@ -166,6 +168,8 @@ export function testOperations({ main, defaultPort, list, record, firstMigration
       const { port } = new URL(url);
       expect((await start({ PORT: port }, 'health').ended).code).toBe(0);
       expect((await start({ PORT: `${await freePort()}` }, 'health').ended).code).toBe(1);
+      // It loads nothing of what the service needs, such as the other settings.
+      expect(await start({ PORT: port, DATABASE_URL: '' }, 'health').ended).toEqual({ code: 0, errors: '' });
     });
 
     test('a path that is too long is refused with 431, whatever header size NODE_OPTIONS allows', async () => {
@@ -204,6 +208,52 @@ export function testOperations({ main, defaultPort, list, record, firstMigration
       expect(value('database_pool_connections', 'state="waiting"')).toBe(0);
       expect(value('process_resident_memory_bytes')).toBeGreaterThan(10_000_000);
       expect(value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThanOrEqual(0);
+    });
+
+    test('/metrics tells service, version, revision and Node.js version, and names as _total only counters', async () => {
+      const url = await start({ SERVICE_VERSION: '1.2.3', SERVICE_REVISION: 'abc' }).listening();
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      const labels = `service="${name}",version="1.2.3",revision="abc",node_version="${process.version}"`;
+      expect(metrics).toContain(`\nservice_build_info{${labels}} 1\n`);
+      const totals = [...metrics.matchAll(/^# TYPE \S+_total (\w+)$/gm)].map(([, type]) => type);
+      expect(new Set(totals)).toEqual(new Set(['counter']));
+    });
+
+    test('PostgreSQL shows the name of the service for its sessions, unless DATABASE_URL says another', async () => {
+      const sessions = async (query: string) => {
+        const DATABASE_URL = database.url + query;
+        const service = start({ DATABASE_URL });
+        const url = await service.listening();
+        for (const path of ['/readyz', list]) expect((await send(url, path)).status).toBe(200);
+        const db = patientDatabase(database.url);
+        const { rows } = await sql<{ name: string }>`
+          select application_name as name from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid()`.execute(db);
+        await db.destroy();
+        service.child.kill('SIGTERM');
+        await service.ended;
+        return new Set(rows.map((row) => row.name));
+      };
+      expect(await sessions('')).toEqual(new Set([name]));
+      expect(await sessions('?application_name=other')).toEqual(new Set(['other']));
+    });
+
+    test('The log tells at the start whether statements are prepared, and why', async () => {
+      const { hostname, port, pathname } = new URL(database.url);
+      const elsewhere = database.url.replace(`@${hostname}`, '@elsewhere');
+      const modes = ['', database.url, elsewhere].map(async (DATABASE_MIGRATION_URL) => {
+        const service = start({ DATABASE_MIGRATION_URL, MIGRATE_ON_START: 'false' });
+        await service.listening();
+        return service.logged(/^Prepared statements/);
+      });
+      const at = (host: string) => `${host}:${port}${pathname}`;
+      const reason = (host: string) => `DATABASE_URL leads to ${at(hostname)}, DATABASE_MIGRATION_URL to ${at(host)}`;
+      const [on, off] = ['Prepared statements are on', 'Prepared statements are off'];
+      expect(await Promise.all(modes)).toMatchObject([
+        { level: 30, msg: on, connection: 'direct', reason: 'DATABASE_MIGRATION_URL is not set' },
+        { level: 30, msg: on, connection: 'direct', reason: reason(hostname) },
+        { level: 30, msg: off, connection: 'pooler', reason: reason('elsewhere') },
+      ]);
     });
   });
 
