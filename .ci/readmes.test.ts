@@ -120,7 +120,8 @@ describe.each(['items', 'programming-languages', 'todos', 'tutorials'])('The REA
   });
 
   test('opens the port that the service listens on by default', () => {
-    expect(compose.services[app]!.ports).toEqual([`${port}:${port}`]);
+    // Only for the machine itself: the services have no login.
+    expect(compose.services[app]!.ports).toEqual([`127.0.0.1:${port}:${port}`]);
     expect(service.ports).toEqual([{ name: 'http', containerPort: port }]);
     expect(kubernetes.Service.spec.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
   });
