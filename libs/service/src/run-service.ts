@@ -131,9 +131,11 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
     try {
       await whenUp(() => checkServer(connection), app);
       const pending = await whenUp(() => pendingMigrations(db, migrations), app);
-      if (pending.length > 0) await migrate({ ...connection, onBlocked, onApplied }, migrations);
-      await reportRowCounts(app.log, db, rowCounts);
       await db.destroy();
+      if (pending.length > 0) await migrate({ ...connection, onBlocked, onApplied }, migrations);
+      const reporting = openDatabase({ ...connection, poolMax: 1 });
+      await reportRowCounts(app.log, reporting, rowCounts);
+      await reporting.destroy();
     } catch (error) {
       app.log.fatal({ err: error }, 'cannot migrate the database');
       process.exit(1);
