@@ -204,11 +204,11 @@ export async function assembleService<Tables>(
   const db = openDatabase<Tables>({ ...connection, poolMax: settings.DATABASE_POOL_MAX });
   const app = await buildApp(db, settings);
   const lifecycle: Lifecycle = { isDraining: false };
-  // A dedicated connection: probes ask whether the database can be reached, and counts are folded, however much there is to do.
+  // A dedicated connection: probes check whether the database can be reached, not whether there is much to do.
   const probing = openDatabase<Tables>({ ...connection, poolMax: 1 });
   app.addHook('onClose', () => probing.destroy());
   addProbes(app, { db, probing, migrations, lifecycle });
-  addMetrics(app, db, name, maintainRowCounts(app, probing, rowCounts));
+  addMetrics(app, db, name, maintainRowCounts(app, db, rowCounts));
   return { app, db, lifecycle, onConnectionError };
 
   function onConnectionError(error: Error) {
