@@ -28,7 +28,12 @@ export async function buildApp(db: Kysely<TutorialsDatabase>, settings: Settings
   const everything = db.selectFrom('tutorial').select(columns);
   const listTutorials = inChunks(db, everything, 'description');
   const listPublished = inChunks(db, everything.where('published', '=', sql.lit(true)), 'description');
-  const searchTitles = containing(db, everything, { table: 'tutorial', column: 'title', longText: 'description' });
+  const searchTitles = containing(db, everything, {
+    table: 'tutorial',
+    column: 'title',
+    maxLength: schemas.MAX_TITLE_LENGTH,
+    longText: 'description',
+  });
   const createTutorial = inserting(db, 'tutorial', ['title', 'description', 'published']);
   const updateTutorial = updatingById(db, 'tutorial', ['title', 'description', 'published'], { absent: 'kept' });
   const deleteTutorial = deletingById(db, 'tutorial');

@@ -2,8 +2,9 @@ import { absentIfBlank, emptyMessage, Id, IdAsText, Message } from '@rest-servic
 import { Type } from 'typebox';
 
 const empty = emptyMessage('Content can not be empty!');
+export const MAX_TITLE_LENGTH = 255;
 const titleRules = {
-  maxLength: 255,
+  maxLength: MAX_TITLE_LENGTH,
   description: 'Not blank; at most 255 characters (Unicode code points).',
   examples: ['Fastify'],
 };

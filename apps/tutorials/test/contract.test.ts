@@ -226,6 +226,24 @@ describe('GET /api/tutorials?title=', () => {
     expect([response.status, (response.body as Tutorial[]).map(({ title }) => title)]).toEqual([200, expected]);
   });
 
+  test('finds a title of 255 characters, and none by a longer text', async () => {
+    const title = '😀'.repeat(255);
+    await create({ title });
+    expect(await titles(`?title=${encodeURIComponent(title)}`)).toEqual([title]);
+    expect(await titles(`?title=${encodeURIComponent(`${title}😀`)}`)).toEqual([]);
+  });
+
+  test('responds 503 with Retry-After to a search that takes too long', async () => {
+    await service.db.transaction().execute(async (transaction) => {
+      await sql`lock table tutorial in access exclusive mode`.execute(transaction);
+      const responses = ['ab', 'Fastify'].map((text) => fetch(`${service.url}/api/tutorials?title=${text}`));
+      for (const response of await Promise.all(responses)) {
+        expect([response.status, response.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^[1-9]$/)]);
+        expect(await response.json()).toEqual({ message: expect.any(String) });
+      }
+    });
+  });
+
   test.each(['?title=', '?title', '?', '?other=Fastify', '?Title=Fastify'])('lists all for %s', async (query) => {
     expect(await titles(query)).toEqual(all);
   });

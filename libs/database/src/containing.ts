@@ -2,7 +2,8 @@ import { overloaded } from '@rest-services/errors';
 import { sql, type Kysely, type RawBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
 import { CHUNK_ROWS, chunkQuery, mayGoOn, withinBytes, type LongList } from './chunks.ts';
 import { codeOf, STATEMENT_TIMED_OUT } from './connection.ts';
-import { isDirect } from './open-database.ts';
+import { connectionsOf, isDirect } from './open-database.ts';
+import { places } from './places.ts';
 import { compiled, opaque, prepared } from './statements.ts';
 import type { WithId } from './shared-statements.ts';
 import { batching, coalesced, LIMIT_MS, RUN_ALONE, withDeadline } from './batching.ts';
@@ -10,8 +11,11 @@ import { batching, coalesced, LIMIT_MS, RUN_ALONE, withDeadline } from './batchi
 /** Searches that share one statement at most: the others wait for the one that takes longest. */
 const MAX_SEARCHES = 8;
 
-/** A longer text has so many trigrams that to look for them all takes longer than to plan a statement. */
-const MAX_SHARED_LENGTH = 256;
+/**
+ * Connections of the pool for each statement of a search in flight, at least one: 2 statements with the usual 10 connections.
+ * Otherwise searches take all connections, and all CPUs, from the other requests.
+ */
+const CONNECTIONS_PER_SEARCH = 5;
 
 /** So often PostgreSQL looks, unless it is told otherwise, whether a table has changed so much that its sample is out of date. */
 const SAMPLED_EVERY_MS = 60_000;
@@ -30,6 +34,8 @@ interface SearchOptions<Column> {
   table: string;
   /** Has an index of trigrams. */
   column: Column;
+  /** Maximum length of its texts, in code points. */
+  maxLength: number;
   /** A column whose texts may be of any length. */
   longText: Column;
 }
@@ -38,13 +44,13 @@ interface SearchOptions<Column> {
  * Lists of the rows in which a text contains another one, in any case of letters.
  * @param query the rows to be searched, without values of its own
  * @returns a function that reads the first chunk of such a list, as `inChunks` does. Searches for rare texts that come together
- * share a statement. It throws an HttpError 503 when the first chunk takes more than one statement and 2.5 s; a single statement
- * that takes too long fails as PostgreSQL says.
+ * share a statement. It throws an HttpError 503 when the first chunk takes more than 2.5 s with its wait for other searches, or a
+ * statement of it takes too long.
  */
 export function containing<DB, Table extends keyof DB, Row extends WithId>(
   db: Kysely<DB>,
   query: SelectQueryBuilder<DB, Table, Row>,
-  { table, column, longText }: SearchOptions<keyof Row & string>,
+  { table, column, maxLength, longText }: SearchOptions<keyof Row & string>,
 ) {
   const text = sql.ref(column);
   const matching = (pattern: RawBuilder<unknown>) => query.where(sql<SqlBool>`${text} ilike ${pattern}`);
@@ -63,13 +69,24 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
     select * from (${window}) as walked where ${text} ilike ${opaque('text')} order by id limit ${sql.lit(CHUNK_ROWS)}`;
   const walk = prepared(db, withinBytes(walked, longText).compile(db));
 
+  const searches = places(Math.ceil(connectionsOf(db)!.pool.options.max / CONNECTIONS_PER_SEARCH));
+  /** @throws HttpError 503 when it has to wait for other searches, and has not ended by `deadline` */
+  async function inTurn<Result>(run: () => Promise<Result>, deadline = Infinity) {
+    if (!searches.isFull()) return searches.use(run);
+    const turn = searches.use(async () => {
+      if (performance.now() > deadline) throw overloaded();
+      return run();
+    });
+    return deadline === Infinity ? turn : withDeadline(deadline, turn, overloaded);
+  }
+
   /** @param window rows among which a chunk of matches is to be expected */
-  async function listAfter(id: number, pattern: string, window: number): Promise<LongList<Row>> {
+  async function listAfter(id: number, pattern: string, window: number, deadline?: number): Promise<LongList<Row>> {
     if (window <= MAX_WINDOW) {
-      const near = await walk(id, window, pattern);
+      const near = await inTurn(() => walk(id, window, pattern), deadline);
       if (mayGoOn(near)) return listOf(near, pattern);
     }
-    return listOf(await find(pattern, id), pattern);
+    return listOf(await inTurn(() => find(pattern, id), deadline), pattern);
   }
 
   function listOf(rows: readonly Row[], pattern: string): LongList<Row> {
@@ -95,7 +112,8 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
   async function findMany(patterns: readonly string[]): Promise<(readonly Row[] | typeof RUN_ALONE)[]> {
     try {
       const found = patterns.map((): Row[] => []);
-      for (const row of await readMany(arrayOfTexts(patterns))) found[row.search - 1]!.push(row);
+      const rows = await inTurn(() => readMany(arrayOfTexts(patterns)), performance.now() + LIMIT_MS);
+      for (const row of rows) found[row.search - 1]!.push(row);
       return found;
     } catch (error) {
       // PostgreSQL does not say which of them took too long.
@@ -103,16 +121,27 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
       return patterns.map(() => RUN_ALONE);
     }
   }
+  const findAlone = (pattern: string, deadline: number) => inTurn(() => find(pattern, 0), deadline);
   const shared = batching(findMany, MAX_SEARCHES, (pattern, deadline) =>
-    withDeadline(deadline, find(pattern, 0), overloaded),
+    withDeadline(deadline, findAlone(pattern, deadline), overloaded),
   );
 
   const sample = sampleOf(db, table, column);
-  return coalesced(async (searched: string) => {
+  async function firstOf(searched: string) {
     const pattern = patternOf(searched);
+    const deadline = performance.now() + LIMIT_MS;
     if (!isRare(searched, sample()))
-      return withDeadline(performance.now() + LIMIT_MS, listAfter(0, pattern, FIRST_WINDOW), overloaded);
-    return listOf(await (isDirect(db) ? shared(pattern) : find(pattern, 0)), pattern);
+      return withDeadline(deadline, listAfter(0, pattern, FIRST_WINDOW, deadline), overloaded);
+    return listOf(await (isDirect(db) ? shared(pattern) : findAlone(pattern, deadline)), pattern);
+  }
+
+  return coalesced(async (searched: string): Promise<LongList<Row>> => {
+    if (Array.from(searched).length > maxLength) return { rows: [], next: undefined };
+    try {
+      return await firstOf(searched);
+    } catch (error) {
+      throw codeOf(error) === STATEMENT_TIMED_OUT ? overloaded() : error;
+    }
   });
 }
 
@@ -124,7 +153,7 @@ const patternOf = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
  * least, is the best way to find them. Of others, the first ids may have enough.
  */
 const isRare = (text: string, sample: string) =>
-  /[a-z\d]{3}/i.test(text) && text.length <= MAX_SHARED_LENGTH && sample !== '' && !sample.includes(text.toLowerCase());
+  /[a-z\d]{3}/i.test(text) && sample !== '' && !sample.includes(text.toLowerCase());
 
 /**
  * The hundred or two texts of a column from which PostgreSQL's planner would guess as well, in small letters.

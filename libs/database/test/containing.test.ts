@@ -1,8 +1,9 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import fc from 'fast-check';
 import { sql, type Kysely } from 'kysely';
-import { containing, openDatabase, type LongList } from '../src/index.ts';
+import { containing, openDatabase, poolUse, type LongList } from '../src/index.ts';
 import { reportStatistics, rowsLookedAt, statementsDuring } from './statements.ts';
 
 interface Book {
@@ -63,6 +64,7 @@ const search = (table: keyof Tables, statistics: string = table) =>
   containing(db, db.selectFrom(table).select(['id', 'title', 'text']), {
     table: statistics,
     column: 'title',
+    maxLength: 255,
     longText: 'text',
   });
 
@@ -118,6 +120,35 @@ describe('Searches of one turn', () => {
       { status: 'rejected', reason: expect.objectContaining({ statusCode: 503 }) },
     ]);
   });
+});
+
+test('A text longer than any in the table is not searched for', async () => {
+  let found: string[] = [];
+  const searched = async () => (found = await titles(withTitle, '😀'.repeat(256)));
+  expect(await statementsDuring(searched)).toBe(0);
+  expect(found).toEqual([]);
+  expect(await statementsDuring(() => titles(withTitle, '😀'.repeat(255)))).toBeGreaterThan(0);
+});
+
+test('Searches use a fifth of the connections, and end with 503 when their time has passed', async () => {
+  const wide = openDatabase<Tables>({ url: database.url, poolMax: 10, onConnectionError: () => undefined });
+  const searching = containing(wide, wide.selectFrom('book').select(['id', 'title', 'text']), {
+    ...{ table: 'book', column: 'title', longText: 'text', maxLength: 255 },
+  });
+  await searching('About');
+  while (poolUse(wide).inUse > 0) await endOfTurn();
+  const outcomes = await observer.transaction().execute(async (transaction) => {
+    await sql`lock table book in access exclusive mode`.execute(transaction);
+    const running = Array.from({ length: 20 }, (_, n) => searching(`x${n}`));
+    const settled = Promise.allSettled(running);
+    while (poolUse(wide).inUse < 2) await endOfTurn();
+    await sql`select`.execute(wide);
+    expect(poolUse(wide)).toMatchObject({ inUse: 2, waiting: 0 });
+    return settled;
+  });
+  const overloaded = { status: 'rejected', reason: expect.objectContaining({ statusCode: 503 }) };
+  expect(outcomes).toEqual(outcomes.map(() => overloaded));
+  await wide.destroy();
 });
 
 test('What many texts contain is found by reading the first of them, not all', async () => {
