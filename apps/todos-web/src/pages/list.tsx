@@ -105,15 +105,17 @@ function Todos({ todos, timesLoaded, show, text }: TodosProps) {
  * @param placed those that keep their place, with what decided it
  */
 function arranged(todos: Todo[], show: Filter, text: string, placed: Map<number, Todo['isCompleted']>) {
-  // Upper case: in lower case, a Σ at the end of what has been typed so far is another letter than within a word.
-  const needle = text.trim().toUpperCase();
+  const searched = anyCase(text.trim());
   return todos
     .map((todo) => ({ ...todo, isCompleted: placed.get(todo.id) ?? todo.isCompleted }))
     .filter(({ isCompleted }) => show === 'all' || (show === 'done') === (isCompleted === 1))
-    .filter(({ description }) => description.toUpperCase().includes(needle))
+    .filter(({ description }) => searched.test(description))
     .sort((a, b) => a.isCompleted - b.isCompleted || b.id - a.id)
     .map(({ id }) => id);
 }
+
+/** Matches a text in any case of its letters. Lower case would tell `ς` from `σ`. */
+const anyCase = (text: string) => new RegExp(text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`), 'iu');
 
 function Row({ todo, onToggle }: { todo: Todo; onToggle: (todo: Todo) => void }) {
   const { id, description, isCompleted } = todo;

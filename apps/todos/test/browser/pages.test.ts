@@ -66,7 +66,16 @@ describe('The list', () => {
   });
 
   test('is searched without regard to case, and the search may hold any character', async () => {
-    await store('Buy Milk', 'ÜBUNG 100%', 'a & b?c=d#e', 'ΣΗΜΑ ΟΔΟΣΗΜΑ');
+    await store(
+      'Buy Milk',
+      'ÜBUNG 100%',
+      'a & b?c=d#e',
+      'ΣΗΜΑ ΟΔΟΣΗΜΑ',
+      'Ο δρόμος',
+      '300 \u212a',
+      'Straße',
+      String.raw`^.*+?()[]{}|\$/-`,
+    );
     await page().goto('/todos');
     for (const [text, found] of [
       ['milk', 'Buy Milk'],
@@ -75,6 +84,10 @@ describe('The list', () => {
       ['& B?C=D#', 'a & b?c=d#e'],
       ['ΟΔΟΣ', 'ΣΗΜΑ ΟΔΟΣΗΜΑ'],
       ['οδος', 'ΣΗΜΑ ΟΔΟΣΗΜΑ'],
+      ['ΔΡΌΜΟΣ', 'Ο δρόμος'],
+      ['300 k', '300 \u212a'],
+      ['STRAẞE', 'Straße'],
+      [String.raw`^.*+?()[]{}|\$/-`, String.raw`^.*+?()[]{}|\$/-`],
     ] as const) {
       await page().getByRole('searchbox').fill(text);
       await settles(rows, [found]);
