@@ -45,7 +45,7 @@ try {
   console.table(results);
   console.log(await plan(searches[0]!));
   const isGood = Object.values(results).every(
-    (result) => result['median, ms'] < limitMs && result.index === 'tutorial_title',
+    (result) => result['median, ms'] < limitMs && result.index === 'tutorial_folded_title',
   );
   console.log(
     isGood ? `Every median is below ${limitMs} ms.` : `Not every search took less than ${limitMs} ms by the index.`,
@@ -64,7 +64,7 @@ async function plan(text: string) {
      from unnest((select array[${pg.escapeLiteral(`%${text}%`)}])) with ordinality as asked (pattern, number)
      cross join lateral (
        select id, title, description, published from tutorial
-       where title ilike asked.pattern order by id + 0 limit 250
+       where fold_case(title) like fold_case(asked.pattern) order by id + 0 limit 250
      ) as found
      order by number, id`,
   );

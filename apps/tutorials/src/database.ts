@@ -1,4 +1,4 @@
-import type { Migrations } from '@rest-services/database';
+import { createFoldCase, type Migrations } from '@rest-services/database';
 import { sql, type Generated } from 'kysely';
 
 export interface TutorialsDatabase {
@@ -34,6 +34,13 @@ export const migrations: Migrations = {
     async up(db) {
       // Among millions of drafts, the few that are published would not be found within the time of a request.
       await sql`create index tutorial_published on tutorial (id) where published`.execute(db);
+    },
+  },
+  '0004_folded_title_search': {
+    async up(db) {
+      // Writes wait for the index, 10 to 15 s for a million titles. The release before this one searches by `tutorial_title`.
+      await createFoldCase(db);
+      await sql`create index tutorial_folded_title on tutorial using gin (fold_case(title) gin_trgm_ops)`.execute(db);
     },
   },
 };

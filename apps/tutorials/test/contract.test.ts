@@ -226,6 +226,45 @@ describe('GET /api/tutorials?title=', () => {
     expect([response.status, (response.body as Tutorial[]).map(({ title }) => title)]).toEqual([200, expected]);
   });
 
+  test.each([
+    ['οδος', 'ΟΔΟΣ'],
+    ['ΟΔΟΣ', 'οδος'],
+    ['ΔΡΌΜΟΣ', 'Ο δρόμος'],
+    ['ο δρόμοσ', 'Ο δρόμος'],
+    ['10 μM', '10 µm'],
+    ['START', 'ſtart'],
+    ['ϐ', 'ΒΙΒΛΟΣ'],
+    ['300 k', '300 K'],
+    ['STRAẞE', 'Straße'],
+    ['Ꮳꮃꭹ', 'ᏣᎳᎩ'],
+  ])('finds with %s the title %s', async (text, title) => {
+    await create({ title });
+    expect(await titles(`?title=${encodeURIComponent(text)}`)).toEqual([title]);
+  });
+
+  test.each([
+    ['strasse', 'Straße'],
+    ['ı', 'TITLE'],
+    ['i', 'ı'],
+    ['é', 'cafe\u0301'],
+  ])('does not find with %s the title %s', async (text, title) => {
+    await create({ title });
+    expect(await titles(`?title=${encodeURIComponent(text)}`)).not.toContain(title);
+  });
+
+  test('finds every letter by each that Unicode folds together with it', async () => {
+    const letters = Array.from({ length: 0x2_0000 }, (_, code) => String.fromCodePoint(code)).filter((letter) =>
+      /\p{Changes_When_Casemapped}/u.test(letter),
+    );
+    const text = letters.join('');
+    const firsts = letters.map((letter) => new RegExp(letter, 'iu').exec(text)![0]);
+    for (let at = 0; at < letters.length; at += 255) {
+      const title = letters.slice(at, at + 255).join('');
+      await create({ title });
+      expect(await titles(`?title=${encodeURIComponent(firsts.slice(at, at + 255).join(''))}`)).toEqual([title]);
+    }
+  });
+
   test('finds a title of 255 characters, and none by a longer text', async () => {
     const title = '😀'.repeat(255);
     await create({ title });

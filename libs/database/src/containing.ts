@@ -32,7 +32,7 @@ const MAX_WINDOW = 64_000;
 
 interface SearchOptions<Column> {
   table: string;
-  /** Has an index of trigrams. */
+  /** Has an index of the trigrams of `fold_case(column)`. */
   column: Column;
   /** Maximum length of its texts, in code points. */
   maxLength: number;
@@ -41,7 +41,7 @@ interface SearchOptions<Column> {
 }
 
 /**
- * Lists of the rows in which a text contains another one, in any case of letters.
+ * Lists of the rows in which a text contains another one, in any case of letters, as `createFoldCase` has it.
  * @param query the rows to be searched, without values of its own
  * @returns a function that reads the first chunk of such a list, as `inChunks` does. Searches for rare texts that come together
  * share a statement. It throws an HttpError 503 when the first chunk takes more than 2.5 s with its wait for other searches, or a
@@ -53,7 +53,8 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
   { table, column, maxLength, longText }: SearchOptions<keyof Row & string>,
 ) {
   const text = sql.ref(column);
-  const matching = (pattern: RawBuilder<unknown>) => query.where(sql<SqlBool>`${text} ilike ${pattern}`);
+  const folded = sql`fold_case(${text})`;
+  const matching = (pattern: RawBuilder<unknown>) => query.where(sql<SqlBool>`${folded} like fold_case(${pattern})`);
 
   // The second condition holds for every row, but the planner takes it for one that few rows fulfil, and so uses the index
   // of trigrams. Without it, the planner estimates from a sample of a hundred texts: one of these that matches stands for a
@@ -66,7 +67,7 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
     .orderBy(sql`id`)
     .limit(opaque<number>('bigint'));
   const walked = sql<Row>`
-    select * from (${window}) as walked where ${text} ilike ${opaque('text')} order by id limit ${sql.lit(CHUNK_ROWS)}`;
+    select * from (${window}) as walked where ${folded} like (select fold_case(${null}::text)) order by id limit ${sql.lit(CHUNK_ROWS)}`;
   const walk = prepared(db, withinBytes(walked, longText).compile(db));
 
   const searches = places(Math.ceil(connectionsOf(db)!.pool.options.max / CONNECTIONS_PER_SEARCH));
@@ -136,6 +137,7 @@ export function containing<DB, Table extends keyof DB, Row extends WithId>(
   }
 
   return coalesced(async (searched: string): Promise<LongList<Row>> => {
+    // Folding keeps the number of code points.
     if (Array.from(searched).length > maxLength) return { rows: [], next: undefined };
     try {
       return await firstOf(searched);
@@ -153,10 +155,13 @@ const patternOf = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
  * least, is the best way to find them. Of others, the first ids may have enough.
  */
 const isRare = (text: string, sample: string) =>
-  /[a-z\d]{3}/i.test(text) && sample !== '' && !sample.includes(text.toLowerCase());
+  /[a-z\d]{3}/i.test(text) && sample !== '' && !sample.includes(capitals(text));
+
+/** Upper case tells no letters apart that folding takes for the same. Lower case would tell `ς` from `σ`. */
+const capitals = (text: string) => text.toLowerCase().toUpperCase();
 
 /**
- * The hundred or two texts of a column from which PostgreSQL's planner would guess as well, in small letters.
+ * The hundred or two texts of a column from which PostgreSQL's planner would guess as well, in capitals.
  * @returns a function that answers what is known so far, which is nothing at first, and refreshes it from time to time
  */
 function sampleOf<DB>(db: Kysely<DB>, table: string, column: string) {
@@ -178,7 +183,7 @@ function sampleOf<DB>(db: Kysely<DB>, table: string, column: string) {
       readAt = now;
       // Nobody waits for it, and the search that comes with it reports what is wrong with the database.
       read().then(
-        ([row]) => (sample = row?.texts.toLowerCase() ?? ''),
+        ([row]) => (sample = capitals(row?.texts ?? '')),
         () => undefined,
       );
     }

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import fc from 'fast-check';
 import { sql, type Kysely } from 'kysely';
-import { containing, openDatabase, poolUse, type LongList } from '../src/index.ts';
+import { containing, createFoldCase, openDatabase, poolUse, type LongList } from '../src/index.ts';
 import { reportStatistics, rowsLookedAt, statementsDuring } from './statements.ts';
 
 interface Book {
@@ -33,6 +33,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   observer = open();
   await sql`create extension pg_trgm`.execute(observer);
+  await createFoldCase(observer);
   await createTable('book');
   await sql`insert into book
     select n, 'About ' || left(md5(n::text), 6) || case n % 2500 when 7 then ' "50%_\\ off"' else '' end, ''
@@ -57,7 +58,7 @@ afterEach(() => db.destroy());
 
 async function createTable(table: string) {
   await sql`create table ${sql.table(table)} (id bigint primary key, title text, text text)`.execute(observer);
-  await sql`create index on ${sql.table(table)} using gin (title gin_trgm_ops)`.execute(observer);
+  await sql`create index on ${sql.table(table)} using gin (fold_case(title) gin_trgm_ops)`.execute(observer);
 }
 
 const search = (table: keyof Tables, statistics: string = table) =>
