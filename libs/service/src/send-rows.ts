@@ -107,14 +107,20 @@ async function* inPieces(chunk: Chunk, memory: BodyMemory, release: () => void, 
 /** So much later a list that has begun asks again for what there was no connection for. */
 const PAUSE_MS = 100;
 
-/** Who has got the begin of a list can't be told to try again: that is done here instead. */
-async function patiently<Result>(read: () => Promise<Result>): Promise<Result> {
+/** Time after which a list that has begun is aborted because the database does not get to its next chunk. */
+const MAX_RETRIES_MS = 30_000;
+
+/** Retries what overload prevents, because a client that has the first chunk of a list can't be told to try again. */
+async function patiently<Result>(
+  read: () => Promise<Result>,
+  deadline = performance.now() + MAX_RETRIES_MS,
+): Promise<Result> {
   try {
     return await inTurn(read);
   } catch (error) {
-    if (!isOverload(error)) throw error;
+    if (!isOverload(error) || performance.now() > deadline) throw error;
     await sleep(PAUSE_MS);
-    return patiently(read);
+    return patiently(read, deadline);
   }
 }
 
