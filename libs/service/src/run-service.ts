@@ -127,15 +127,17 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
     process.exit(0);
   }
   if (command === 'migrate' || settings.MIGRATE_ON_START) {
-    const db = openDatabase({ ...connection, poolMax: 1 });
+    const checking = openDatabase({ ...connection, direct: false, poolMax: 1 });
     try {
-      await whenUp(() => checkServer(connection), app);
-      const pending = await whenUp(() => pendingMigrations(db, migrations), app);
-      await db.destroy();
+      await whenUp(() => checkServer(checking), app);
+      const pending = await whenUp(() => pendingMigrations(checking, migrations), app);
+      await checking.destroy();
       if (pending.length > 0) await migrate({ ...connection, onBlocked, onApplied }, migrations);
-      const reporting = openDatabase({ ...connection, poolMax: 1 });
-      await reportRowCounts(app.log, reporting, rowCounts);
-      await reporting.destroy();
+      if (pending.length > 0 || command === 'migrate') {
+        const reporting = openDatabase({ ...connection, poolMax: 1 });
+        await reportRowCounts(app.log, reporting, rowCounts);
+        await reporting.destroy();
+      }
     } catch (error) {
       app.log.fatal({ err: error }, 'cannot migrate the database');
       process.exit(1);
@@ -144,8 +146,10 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
     if (command === 'migrate') process.exit(0);
   } else {
     // A database that is not up does not prevent the start: /readyz tells when it is.
+    const checking = openDatabase({ ...connection, url: settings.DATABASE_URL, direct: false, poolMax: 1 });
     try {
-      await checkServer({ url: settings.DATABASE_URL, applicationName: name, onConnectionError });
+      await checkServer(checking);
+      await checking.destroy();
     } catch (error) {
       if (isNotUpYet(error)) app.log.warn({ err: error }, 'database is not up yet');
       else {
