@@ -103,7 +103,7 @@ test.concurrent.each([
   {
     part: 'headers in 5 s',
     earliest: 4_900,
-    latest: 8_000,
+    latest: 9_800,
     // Nothing is known of a request without its headers.
     line: { status: 408 },
     slow: [
@@ -117,7 +117,7 @@ test.concurrent.each([
   {
     part: 'body in 10 s',
     earliest: 9_900,
-    latest: 13_000,
+    latest: 20_000,
     line: { status: 408, reqId: expect.any(String), method: 'POST', url: '/v1/items' },
     slow: [
       { start: `${head}Content-Length: 100\r\n\r\n`, then: '' },

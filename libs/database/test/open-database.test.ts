@@ -106,8 +106,9 @@ describe('openDatabase', () => {
   test('gives up a whole transaction in the time of one statement', async () => {
     const { proxy, url } = await silenceableProxy();
     const db = open(url);
-    const startedAt = performance.now();
+    let startedAt = 0;
     const outcome = db.transaction().execute(async (transaction) => {
+      startedAt = performance.now();
       await sql`select pg_sleep(1.2)`.execute(transaction);
       proxy.silence();
       await sql`select 2`.execute(transaction);

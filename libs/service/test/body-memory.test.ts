@@ -193,8 +193,14 @@ describe('Bodies that are answered before they have been read', () => {
     ['announced as too large', tooLarge, 413],
     ['too large', tooLong, 413],
   ])('hold nothing afterwards: %s', async (_, request, status) => {
-    for (let turn = 0; turn < 40; turn += 1) {
+    for (let turn = 0; turn < 40;) {
       const { socket, said } = await answeredSooner(request);
+      // A busy machine is overloaded for a moment; a service that holds what it has answered is for good.
+      if (said.startsWith('HTTP/1.1 503 ')) {
+        socket.destroy();
+        continue;
+      }
+      turn += 1;
       expect(said).toMatch(`HTTP/1.1 ${status} `);
       const closed = new Promise((resolve) => socket.once('close', resolve));
       socket.write(pieces, () => socket.destroy());
