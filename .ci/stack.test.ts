@@ -86,7 +86,9 @@ describe('The local stack', () => {
 
   test('allows any origin in development mode, and those of localhost where it chooses production mode', async () => {
     expect(await allowedOrigins({})).toEqual(['*', '*']);
-    execFileSync('nx', ['build', 'todos'], { cwd: join(import.meta.dirname, '..') });
+    // Jest has set it, and the client is built for production.
+    const env = { ...process.env, NODE_ENV: undefined };
+    execFileSync('nx', ['build', 'todos'], { cwd: join(import.meta.dirname, '..'), env });
     expect(await allowedOrigins({ NODE_ENV: 'development' }, ['todos'])).toEqual(['*', '*']);
     expect(await allowedOrigins({ NODE_ENV: 'production' }, ['todos'])).toEqual([null, null]);
     expect(await allowedOrigins({}, ['todos'])).toEqual(['http://localhost:4200', null]);
