@@ -172,7 +172,7 @@ describe.each(services)('The image of $app', ({ app, path, record, served = [] }
         packages: ['/usr/local/lib/node_modules', '/app/node_modules', '/workspace'].filter((path) => fs.existsSync(path)),
       };
     }`);
-    const folder = ['licenses.txt', 'main.js', 'swagger-ui', served].flat().sort();
+    const folder = ['licenses.txt', 'main.js', 'row-counts.sql', 'swagger-ui', served].flat().sort();
     expect(contents).toEqual({ folder, sources: [], managers: [], packages: [] });
   });
 
