@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   checkRowCounts,
+  codeOf,
   foldRowCounts,
   sampleRowCounts,
   type RowCountCheck,
@@ -18,12 +19,15 @@ const IDLE_DELAY_MS = 1_000;
 /** Delay between two checks of some thousand rows each, which take about 5 ms. */
 const CHECK_DELAY_MS = 10_000;
 
+/** SQLSTATE insufficient_privilege. */
+const NOT_PERMITTED = '42501';
+
 /** The blocks of each table whose counts differ from their rows. */
 export type InexactBlocks = ReadonlyMap<string, ReadonlySet<number>>;
 
 /**
- * Folds and checks row counts in the background from the time when `app` listens until it closes. Failures are not logged,
- * because requests and probes report a database that fails.
+ * Folds and checks row counts in the background from the time when `app` listens until it closes. Logs that a right is
+ * missing, and leaves other failures of the database to requests and probes.
  * @returns what the checks have found
  */
 export function maintainRowCounts<Tables>(
@@ -47,8 +51,15 @@ export function maintainRowCounts<Tables>(
   });
 
   async function fold(counts: RowCounts) {
+    let isRefused = false;
     for (let folded = 0; await elapsed(folded > 0 ? FOLD_DELAY_MS : IDLE_DELAY_MS);) {
-      folded = await foldRowCounts(db, counts).catch(() => 0);
+      folded = await foldRowCounts(db, counts).catch((error: unknown) => {
+        if (codeOf(error) === NOT_PERMITTED && !isRefused) {
+          isRefused = true;
+          app.log.error({ err: error, table: counts.table }, 'Row counts are not folded, so that pages get slower');
+        }
+        return 0;
+      });
     }
   }
 
