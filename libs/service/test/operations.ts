@@ -280,7 +280,9 @@ export function testOperations({ name, main, defaultPort, list, record, firstMig
         const isLost = ({ failure, isReused }: (typeof outcomes)[number]) =>
           failure !== undefined && (isReused || !['ECONNREFUSED', 'ECONNRESET'].includes(failure));
         expect(outcomes.filter(isLost)).toEqual([]);
-        expect(outcomes.filter(({ status = 200 }) => status !== 200)).toEqual([]);
+        // A busy machine may be overloaded at any time.
+        const isOverloaded = ({ retryAfter }: (typeof outcomes)[number]) => retryAfter === '1';
+        expect(outcomes.filter((each) => (each.status ?? 200) !== 200 && !isOverloaded(each))).toEqual([]);
       },
     );
 
