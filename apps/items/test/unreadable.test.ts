@@ -111,8 +111,8 @@ test.each([
   );
   // PostgreSQL ends what waits for a row for too long.
   expect([statuses(answers), lines]).toEqual([
-    [500, 400],
-    [500, 400],
+    [503, 400],
+    [503, 400],
   ]);
 });
 
@@ -126,7 +126,7 @@ test('A read whose body breaks off while it is carried out has its answer and it
       answers = await text(socket);
     }),
   );
-  expect([statuses(answers), lines]).toEqual([[500], [500]]);
+  expect([statuses(answers), lines]).toEqual([[503], [503]]);
 });
 
 test.each([

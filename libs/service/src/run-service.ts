@@ -135,7 +135,7 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
       if (pending.length > 0) await migrate({ ...connection, onBlocked, onApplied }, migrations);
       if (pending.length > 0 || command === 'migrate') {
         const reporting = openDatabase({ ...connection, poolMax: 1 });
-        await reportRowCounts(app.log, reporting, rowCounts);
+        await whenUp(() => reportRowCounts(app.log, reporting, rowCounts), app);
         await reporting.destroy();
       }
     } catch (error) {
