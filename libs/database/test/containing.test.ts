@@ -138,7 +138,13 @@ test('Searches use a fifth of the connections, and end with 503 when their time 
   });
   await searching('About');
   while (poolUse(wide).inUse > 0) await endOfTurn();
-  const outcomes = await observer.transaction().execute(async (transaction) => {
+  const locking = openDatabase<Tables>({
+    url: database.url,
+    poolMax: 1,
+    timeouts: false,
+    onConnectionError: () => undefined,
+  });
+  const outcomes = await locking.transaction().execute(async (transaction) => {
     await sql`lock table book in access exclusive mode`.execute(transaction);
     const running = Array.from({ length: 20 }, (_, n) => searching(`x${n}`));
     const settled = Promise.allSettled(running);
@@ -149,6 +155,7 @@ test('Searches use a fifth of the connections, and end with 503 when their time 
   });
   const overloaded = { status: 'rejected', reason: expect.objectContaining({ statusCode: 503 }) };
   expect(outcomes).toEqual(outcomes.map(() => overloaded));
+  await locking.destroy();
   await wide.destroy();
 });
 

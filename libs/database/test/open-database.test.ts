@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { sql } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { openDatabase, poolUse } from '../src/index.ts';
 
 let database: TestDatabase;
@@ -14,6 +14,11 @@ afterAll(() => database.drop());
 
 const onConnectionError = () => undefined;
 const open = (url = database.url, poolMax = 1) => openDatabase({ url, poolMax, onConnectionError });
+
+/** Connects, which may take longer than a request waits on a busy machine. */
+async function connected(db: Kysely<unknown>): Promise<void> {
+  await sql`select 1`.execute(db).catch(() => connected(db));
+}
 
 describe('openDatabase', () => {
   test('reads bigint as a number', async () => {
@@ -121,6 +126,7 @@ describe('openDatabase', () => {
 
   test('ends a statement that takes too long, and goes on with the next', async () => {
     const db = open();
+    await connected(db);
     await expect(sql`select pg_sleep(60)`.execute(db)).rejects.toMatchObject({ code: '57014' });
     expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
     await db.destroy();
@@ -220,7 +226,8 @@ describe('openDatabase', () => {
   test('has its own defaults, whatever the database has, and the options of the connection string beside them', async () => {
     const url = new URL(database.url);
     url.searchParams.set('options', '-c search_path=elsewhere -c DateStyle=German');
-    const [db, other] = [open(url.href), open()];
+    const db = open(url.href);
+    const other = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError });
     await inDatabase(other, "set DateStyle = 'SQL, DMY'");
     await inDatabase(other, "set default_transaction_isolation = 'serializable'");
     await inDatabase(other, 'set jit = on');
