@@ -432,6 +432,14 @@ describe('The tables of the counts', () => {
     expect(await rowsOf('task_count_total')).toBe(1);
   });
 
+  const notSkipped = async () => {
+    const { rows } = await sql<{ changes: number }>`
+      select (select last_value from task_count_change_number_seq) - folded as changes from task_count_total`.execute(
+      db,
+    );
+    return rows[0]!.changes;
+  };
+
   test('are not read as far as old snapshots keep what was folded', async () => {
     const old = anotherConnection();
     await old
@@ -440,7 +448,7 @@ describe('The tables of the counts', () => {
       .execute(async (snapshot: Kysely<Tables>) => {
         await counts(snapshot);
         for (let turn = 0; turn < 30; turn += 1) {
-          await insert(db, 1 + turn * 1_000, 100, 1);
+          await insert(db, 10_001 + turn * 1_000, 100, 1);
           await sql`delete from task where id % 2 = 0`.execute(db);
           await fold();
         }
@@ -448,12 +456,11 @@ describe('The tables of the counts', () => {
           explain (analyze, buffers off, costs off, timing off, summary off) select * from task_count`.execute(db);
         const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
         expect(plan).toMatch(/Index Cond: \(number > COALESCE/);
-        const { rows: dead } = await sql<{ folded: number; last: number }>`
-          select folded, (select last_value from task_count_change_number_seq) as last from task_count_total`.execute(
-          db,
-        );
-        // All but the last two folds.
-        expect(dead[0]!.last - dead[0]!.folded).toBeLessThan(10);
+        // All but the last folds, as soon as older transactions of other databases have ended, too.
+        while ((await notSkipped()) >= 10) {
+          await sql`insert into task default values`.execute(db);
+          await fold();
+        }
         expect(await counts(snapshot)).toEqual({ total: 0, done: 0 });
       });
   });
