@@ -147,14 +147,14 @@ describe.each(services)('The image of $app', ({ app, path, record, served = [] }
       const fs = require('node:fs');
       const refusal = (file) => { try { fs.writeFileSync(file, '') } catch (error) { return error.code } };
       return {
-        first: fs.readFileSync('/proc/1/cmdline', 'utf8').split('\\0').slice(0, 2),
+        first: fs.readFileSync('/proc/1/cmdline', 'utf8').split('\\0').slice(0, 3),
         ids: [process.getuid(), process.getgid()],
         writing: ['/app/main.js', '/app/new', '/etc/new'].map(refusal),
         memory: process.constrainedMemory(),
       };
     }`);
     expect(state).toEqual({
-      first: ['node', 'main.js'],
+      first: ['node', '--heap-growing-percent=30', 'main.js'],
       ids: [1000, 1000],
       writing: ['EROFS', 'EROFS', 'EROFS'],
       memory: 256 * 1024 ** 2,

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, imageEnvironment } from '@rest-services/local-postgres';
+import { freePort, imageEnvironment, imageFlags } from '@rest-services/local-postgres';
 
 /** What is measured beside the service itself, by the name that the tables give it. */
 export const names = {
@@ -75,10 +75,10 @@ export async function startServer(
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const started = performance.now();
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(process.execPath, [...imageFlags, program], {
     env: {
       PATH: process.env.PATH,
-      // The contestants get it as well.
+      // The contestants get the same environment and flags.
       ...imageEnvironment,
       HOST: '127.0.0.1',
       PORT: `${port}`,

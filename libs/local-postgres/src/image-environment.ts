@@ -1,10 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the images set for Node.js and its allocator, so that a benchmark measures what runs in production. */
+const dockerfile = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docker', 'Dockerfile'), 'utf8');
+
+/** Environment of the images, so that a benchmark measures production's settings of Node.js and its allocator. */
 export const imageEnvironment: NodeJS.ProcessEnv = Object.fromEntries(
   /^ENV (.+)$/m
-    .exec(readFileSync(join(import.meta.dirname, '..', '..', '..', 'docker', 'Dockerfile'), 'utf8'))![1]!
+    .exec(dockerfile)![1]!
     .split(' ')
     .map((setting) => [setting.slice(0, setting.indexOf('=')), setting.slice(setting.indexOf('=') + 1)]),
 );
+
+/** V8 flags of the images' command, which `NODE_OPTIONS` does not allow. */
+export const imageFlags = (JSON.parse(/^CMD (.+)$/m.exec(dockerfile)![1]!) as string[]).slice(1, -1);

@@ -1,3 +1,3 @@
 export { freePort, startCluster, type Cluster, type ClusterOptions } from './cluster.ts';
 export { createTestDatabase, ensureDatabase, type TestDatabase } from './databases.ts';
-export { imageEnvironment } from './image-environment.ts';
+export { imageEnvironment, imageFlags } from './image-environment.ts';

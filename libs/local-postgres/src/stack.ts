@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import pretty from 'pino-pretty';
 import { startCluster } from './cluster.ts';
 import { ensureDatabase } from './databases.ts';
+import { imageFlags } from './image-environment.ts';
 import { services, type LocalService } from './services.ts';
 
 const workspace = join(import.meta.dirname, '..', '..', '..');
@@ -104,6 +105,7 @@ async function startService({ name, port, sharedPort, path, client }: LocalServi
   }
   const child = startNode(
     [
+      ...imageFlags,
       ...(watch ? ['--watch', '--watch-preserve-output'] : []),
       join(workspace, 'apps', name, watch ? 'src/main.ts' : 'dist/main.js'),
     ],

@@ -1,6 +1,5 @@
 import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
 import {
   checkServer,
   codeOf,
@@ -51,25 +50,6 @@ const NOT_HANDLED = [
  * as a refused password or certificate, or an unknown database, would be the same in a moment.
  */
 const NOT_UP_YET = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_AGAIN|ENOENT|EPIPE|ETIMEDOUT|08|40|53|55|57)/;
-
-/** For V8, which knows nothing of a small container, nor of a server whose work is spread over hundreds of small functions. */
-const V8_FLAGS = [
-  // The heap would grow into all the memory that there is. It is collected after growing by so much, which costs nothing that can
-  // be measured. The young generation can't be bounded from here: the image does that through NODE_OPTIONS.
-  '--heap-growing-percent=30',
-  // The objects of all requests that wait for one shared statement survive the collections that happen meanwhile. V8 would
-  // conclude that such objects live long, and allocate them in the old generation from then on, where only a full collection
-  // frees them: measured, a request then takes twice the time.
-  '--no-allocation-site-pretenuring',
-  // A young generation of a few MiB is collected sooner than other threads have been woken for it.
-  '--no-parallel-scavenge',
-  // More of the small functions become a part of their callers, and a place in the code remembers eight shapes of objects, not
-  // four, before it looks up each: measured, with 64 connections a request takes 5 % less of the processor.
-  '--min-inlining-frequency=0.02',
-  '--max-inlined-bytecode-size=1000',
-  '--max-inlined-bytecode-size-cumulative=3000',
-  '--max-valid-polymorphic-map-count=8',
-];
 
 export interface ServiceDefinition<Tables> {
   /** Shown by PostgreSQL as the `application_name` of its sessions, and in the metrics. */
@@ -166,8 +146,6 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
     const isLocalhost = settings.HOST === 'localhost';
     const host = isLocalhost ? (await lookup('localhost', { order: 'ipv4first' })).address : settings.HOST;
     await app.listen({ port: settings.PORT, host, backlog: BACKLOG });
-    // Not sooner: Node.js keeps its own modules compiled, which counts for nothing once a flag has been changed.
-    V8_FLAGS.forEach(setFlagsFromString);
   } catch (error) {
     // The signal to stop may have come before that.
     if (!lifecycle.isDraining) exit(cannotListen(error as NodeJS.ErrnoException, settings));

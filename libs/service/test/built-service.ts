@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureDatabase, imageEnvironment, startCluster } from '@rest-services/local-postgres';
+import { ensureDatabase, imageEnvironment, imageFlags, startCluster } from '@rest-services/local-postgres';
 import { startProcess } from './process.ts';
 
 /**
@@ -12,7 +12,7 @@ export async function startBuiltService(folder: string, environment: NodeJS.Proc
   const directory = await mkdtemp(join(tmpdir(), 'bench-'));
   const cluster = await startCluster(directory, { durable: true });
   const databaseUrl = await ensureDatabase(cluster.url, 'bench');
-  const service = startProcess(join(folder, 'dist', 'main.js'), {
+  const service = startProcess([...imageFlags, join(folder, 'dist', 'main.js')], {
     DATABASE_URL: databaseUrl,
     ...imageEnvironment,
     ...environment,

@@ -10,8 +10,8 @@ export type LogLine = Record<string, unknown> & { msg: string };
 export const started: ChildProcess[] = [];
 
 /** Runs a service as its own process, on a free port of 127.0.0.1 unless `environment` says otherwise. */
-export function startProcess(main: string, environment: NodeJS.ProcessEnv, ...args: string[]) {
-  const child = spawn(process.execPath, [main, ...args], {
+export function startProcess(main: string | string[], environment: NodeJS.ProcessEnv, ...args: string[]) {
+  const child = spawn(process.execPath, [main, ...args].flat(), {
     env: { PATH: process.env.PATH, NODE_ENV: 'test', HOST: '127.0.0.1', PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
