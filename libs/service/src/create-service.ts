@@ -3,7 +3,7 @@ import { METHODS, type IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { handleErrors, HttpError, type ErrorWords } from '@rest-services/errors';
-import Fastify, { type FastifyBaseLogger } from 'fastify';
+import Fastify from 'fastify';
 import { boundBodyMemory } from './body-memory.ts';
 import { limitConnections } from './connection-limit.ts';
 import { answerUnreadable, cutUnread, openSockets, orderPipelined, routeConnect } from './connections.ts';
@@ -80,7 +80,6 @@ export async function createService({ settings, title, description, ...words }: 
       raw.url = url;
     },
   }).withTypeProvider<TypeBoxTypeProvider>();
-  makeChildrenWhenUsed(app.log);
 
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(compileSerializer);
@@ -126,27 +125,6 @@ export async function createService({ settings, title, description, ...words }: 
   await refuseOverload(app);
   await addDocument(app, { title, description }, words);
   return app;
-}
-
-type MakeChild = (this: FastifyBaseLogger, ...options: Parameters<FastifyBaseLogger['child']>) => FastifyBaseLogger;
-
-/**
- * Fastify makes a logger for each request, and most requests log nothing but their own line, which does without one. From here on,
- * a child of this logger is made when it is first used.
- */
-function makeChildrenWhenUsed(logger: FastifyBaseLogger) {
-  const child: MakeChild = Reflect.get(logger, 'child');
-  logger.child = function (this: FastifyBaseLogger, ...options) {
-    let made: FastifyBaseLogger | undefined;
-    const use = () => (made ??= child.apply(this, options));
-    return new Proxy(logger, {
-      get: (_, name) => {
-        const value = Reflect.get(use(), name) as unknown;
-        return typeof value === 'function' ? (value.bind(use()) as unknown) : value;
-      },
-      set: (_, name, value) => Reflect.set(use(), name, value),
-    });
-  };
 }
 
 const KNOWN_METHODS = new Set<string | undefined>(METHODS);
