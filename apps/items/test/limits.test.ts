@@ -184,11 +184,6 @@ test.concurrent.each([
     const db = patientDatabase(DATABASE_URL);
     await sql`insert into item (title) select repeat('x', 150) from generate_series(1, 200000)`.execute(db);
     const readers = await Promise.all(Array.from({ length: 5 }, () => openList(`${url}/v1/items?limit=200000`)));
-    const tunnel = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
-    const host = 'HTTP/1.1\r\nHost: a\r\n\r\n';
-    tunnel.write(`GET /v1/items?limit=200000 ${host}CONNECT a:1 ${host}`);
-    await once(tunnel, 'readable');
-
     const outcome = await db.transaction().execute(async (locking) => {
       await sql`select from item where id = 1 for update`.execute(locking);
       const signalledAt = performance.now();
@@ -202,8 +197,7 @@ test.concurrent.each([
     });
     await db.destroy();
     expect([500, 503]).toContain(outcome!.status ?? 500);
-    expect(service.log.filter(({ aborted, method }) => aborted && method === 'GET')).toHaveLength(readers.length + 1);
-    tunnel.destroy();
+    expect(service.log.filter(({ aborted, method }) => aborted && method === 'GET')).toHaveLength(readers.length);
     // What lies in the buffers can still be read; it is not the whole list.
     for (const reader of readers) {
       await finished(reader.resume()).catch(() => undefined);

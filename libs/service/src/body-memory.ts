@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Transform, type TransformCallback } from 'node:stream';
 import { overloaded } from '@rest-services/errors';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { closeWhenReceived } from './connections.ts';
+import { lingeringClose } from './connections.ts';
 
 /** Requests that announce no more than this are not counted: hundreds of them are little. */
 const SMALL_REQUEST_BYTES = 4 * 1_024;
@@ -143,7 +143,7 @@ export function boundBodyMemory(app: FastifyInstance) {
     // Fastify would close the connection with the answer to a body that it could not read. What is still to come is read and
     // dropped, as long as a request may take to arrive. In a drain, Node.js has that header.
     if (reply.hasHeader('connection') && !reply.raw.hasHeader('connection')) reply.removeHeader('connection');
-    closeWhenReceived(request.raw, reply.raw);
+    lingeringClose(request.raw, reply.raw);
     const isSmallAnswer = typeof payload !== 'string' || payload.length <= SMALL_ANSWER_BYTES;
     // A write has been committed: a 503 would deny it. Its answer is no larger than its request, which is counted. And who has left
     // gets nothing, and has been waited for already.

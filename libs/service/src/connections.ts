@@ -1,174 +1,137 @@
-import { ServerResponse, STATUS_CODES, type IncomingMessage } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { HttpError, overloaded } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
 import { securityHeaders } from './security-headers.ts';
 
-/** A reader who takes nothing of an answer for so long is cut. */
-const UNREAD_TIMEOUT_MS = 60_000;
+/** Timeout for a client that reads nothing of a response. */
+const STALLED_TIMEOUT_MS = 60_000;
 
-const LOOK_EVERY_MS = 1_000;
-
-/** Pipelined requests of one connection that may wait for their turn; one more is refused then, and the connection closed. */
-const MAX_WAITING = 50;
-
-/** The same for all connections together; with one more, its connection is cut. Each waiting request takes about 10 kB. */
-const MAX_WAITING_TOGETHER = 1_000;
+const STALLED_CHECK_INTERVAL_MS = 1_000;
 
 interface Connection {
-  /** The response that is being made or sent; those after it wait. */
-  current: ServerResponse | undefined;
-  /** The answer to the last request, while it is under way. */
+  /** The last response, until it has been sent and its request has arrived. */
   last: ServerResponse | undefined;
-  /** The last request, if it has been answered before its body had arrived. */
-  answeredEarly: IncomingMessage | undefined;
-  waiting: number;
+  inFlight: number;
 }
 
-const NEW: Connection = { current: undefined, last: undefined, answeredEarly: undefined, waiting: 0 };
-
-const connections = new WeakMap<Socket, Connection>();
-
-/** Why the rest of a request can't be read. */
-const unreadable = new WeakMap<IncomingMessage, HttpError>();
+declare module 'fastify' {
+  interface FastifyInstance {
+    connections: ReadonlyMap<Socket, Connection>;
+  }
+}
 
 /**
- * Requests that are sent on one connection without waiting for answers are carried out one after the other (RFC 9112, 9.3.2
- * and 9.6): a write takes effect before what follows it is read, nothing does after an answer that closes the connection,
- * and answers that nobody reads do not pile up. Node.js would read requests as fast as they come, into the memory: too many are
- * not waited for.
+ * Decorates `app` with its open connections, and responds 503 while more requests are in flight than connections may be open.
+ * Otherwise, pipelined requests, which no limit of Node.js counts, fill the memory while the database is slow.
  */
-export function orderPipelined(app: FastifyInstance) {
-  let waiting = 0;
-  app.addHook('onRequest', ({ raw: request }, reply, done) => {
-    const { socket } = request;
-    let connection = connections.get(socket);
-    if (!connection) connections.set(socket, (connection = { ...NEW }));
-    const { last } = connection;
-    connection.answeredEarly = undefined;
-    connection.last = reply.raw;
-    if (last?.writableFinished !== false) {
-      connection.current = reply.raw;
-      done();
-      return;
-    }
-    connection.waiting += 1;
-    waiting += 1;
-    if (waiting > MAX_WAITING_TOGETHER) socket.destroy();
-    const isOneTooMany = connection.waiting > MAX_WAITING;
-    last.once('close', () => {
-      connection.waiting -= 1;
-      waiting -= 1;
-      if (!socket.writable) return;
-      connection.current = reply.raw;
-      if (isOneTooMany) reply.raw.shouldKeepAlive = false;
-      done(isOneTooMany ? overloaded() : unreadable.get(request));
+export function trackConnections(app: FastifyInstance) {
+  const { server } = app;
+  const connections = new Map<Socket, Connection>();
+  app.decorate('connections', connections);
+  let inFlight = 0;
+
+  server.on('connection', (socket) => {
+    const connection: Connection = { last: undefined, inFlight: 0 };
+    connections.set(socket, connection);
+    socket.once('close', () => {
+      connections.delete(socket);
+      inFlight -= connection.inFlight;
     });
   });
-  // An idle connection would otherwise keep its last answer until the next request: long enough for V8 to move it to the
-  // old generation, which costs 4 to 7 % of the requests with 64 connections.
-  app.addHook('onResponse', ({ raw: request }, { raw: response }, done) => {
-    const connection = connections.get(request.socket);
-    if (connection?.last === response) {
-      connection.last = connection.current = undefined;
-      connection.answeredEarly = request.complete ? undefined : request;
+  app.addHook('onRequest', ({ raw, routeOptions }, reply, done) => {
+    const connection = connections.get(raw.socket);
+    if (connection) {
+      connection.last = reply.raw;
+      connection.inFlight += 1;
+      inFlight += 1;
+    }
+    const isTooMany = inFlight > server.maxConnections && !routeOptions.config.isForMachines;
+    done(isTooMany ? overloaded() : undefined);
+  });
+  app.addHook('onResponse', ({ raw }, reply, done) => {
+    const connection = connections.get(raw.socket);
+    if (connection) {
+      connection.inFlight -= 1;
+      inFlight -= 1;
+      // Otherwise, V8 moves the response of an idle connection to the old generation, which costs 4 to 7 % of the requests.
+      if (raw.complete && connection.last === reply.raw) connection.last = undefined;
     }
     done();
   });
 }
 
-/** Makes the answer that is under way the last one of its connection. */
-export function closeAfterAnswer(socket: Socket) {
-  const last = connections.get(socket)?.last;
-  if (last) last.shouldKeepAlive = false;
-}
-
 /**
- * To be called before an answer is sent. When its caller, who has asked for the connection to be closed, is still sending the body,
- * it is closed when all has arrived, or when that takes too long: closed with the answer, as Node.js does, most senders would learn
- * of that before they had read it (RFC 9112, 9.6).
+ * Closes the connection of a request with `Connection: close` after its body has arrived, or at its timeout. Node.js closes it with
+ * the response, so that Python's urllib would fail while it sends, before it has read the 413 (RFC 9112, 9.6).
  */
-export function closeWhenReceived(request: IncomingMessage, response: ServerResponse) {
+export function lingeringClose(request: IncomingMessage, response: ServerResponse) {
   if (request.complete || request.readableEnded || response.shouldKeepAlive || !isLast(request)) return;
   response.shouldKeepAlive = true;
   response.removeHeader('connection');
-  const closeWhenOver = () => {
+  const closeWhenDone = () => {
     if (request.readableEnded && response.writableFinished) request.socket.end();
   };
-  request.once('end', closeWhenOver);
+  request.once('end', closeWhenDone);
   // A long list may take longer than the body.
-  response.once('finish', closeWhenOver);
+  response.once('finish', closeWhenDone);
 }
 
-/** Whether the caller has said that no request follows. */
+/** Whether the client has announced that no request follows. */
 const isLast = ({ httpVersion, headers: { connection = '' } }: IncomingMessage) =>
   httpVersion === '1.0' ? !/keep-alive/i.test(connection) : /close/i.test(connection);
 
-/** @returns the connections that are open at the time when it is looked at */
-export function openSockets({ server }: FastifyInstance): ReadonlySet<Socket> {
-  const open = new Set<Socket>();
-  server.on('connection', (socket) => {
-    open.add(socket);
-    socket.once('close', () => open.delete(socket));
-  });
-  return open;
-}
-
 /**
- * Cuts readers who do not read, which Node.js does after one or two times the limit: it counts from when it looks for the first
- * time. With Fastify's `connectionTimeout` every connection would have a timer, started anew with each read and write: 2 % of
- * small requests. Here only those have one that are found not to have taken all that was written.
+ * Closes connections whose clients do not read. Fastify's `connectionTimeout` would restart a timer with each read and write,
+ * which costs 2 % of small requests; here only a connection with unread bytes has one.
  */
-export function cutUnread(app: FastifyInstance, open: ReadonlySet<Socket>) {
-  const look = setInterval(() => {
-    for (const socket of open) {
+export function closeStalledSockets(app: FastifyInstance) {
+  const check = setInterval(() => {
+    for (const socket of app.connections.keys()) {
       const isUnread = socket.writableLength > 0;
-      if (isUnread && !socket.timeout) socket.setTimeout(UNREAD_TIMEOUT_MS);
-      // What comes next may take the service its time.
-      else if (!isUnread && socket.timeout === UNREAD_TIMEOUT_MS) socket.setTimeout(0);
+      if (isUnread && !socket.timeout) socket.setTimeout(STALLED_TIMEOUT_MS);
+      // The next response may take the service longer.
+      else if (!isUnread && socket.timeout === STALLED_TIMEOUT_MS) socket.setTimeout(0);
     }
-  }, LOOK_EVERY_MS).unref();
-  app.addHook('onClose', () => clearInterval(look));
+  }, STALLED_CHECK_INTERVAL_MS).unref();
+  app.addHook('onClose', () => clearInterval(check));
 }
 
-/** Codes of Node.js and its parser; anything else is no HTTP. */
+/** Responses by error code of Node.js and its parser; any other code means that the bytes are not HTTP. */
 const byErrorCode: Record<string, [status: number, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request has not arrived in time'],
   HPE_HEADER_OVERFLOW: [431, 'The URL and the headers are too long'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'The body is too large'],
 };
 
-/** Something follows a request that its caller has said to be the last one. */
+/** Error code for bytes after a request with `Connection: close`. */
 const AFTER_LAST = 'HPE_CLOSED_CONNECTION';
 
-/** Event of the server when it has refused what is no request, with the status. */
+/** Event of the server with the status of each response to bytes that are not a request. */
 export const REFUSED = 'refused';
 
 const refused = new WeakSet<Socket>();
 
 /**
- * Fastify's `clientErrorHandler`, for what Node.js can't read as a request. When it is the body of a request that has no answer
- * yet, its route gives one: with the reason, if it is still to read the body. Anything else is answered after the requests before
- * it, which the caller would take for refused otherwise.
+ * Responds to bytes that Node.js can't read as a request, after the responses in flight. A request whose body can't be read gets
+ * the response of its route instead, with a log line and metrics of its own.
  */
-export function answerUnreadable(this: FastifyInstance, error: Error & { code?: string }, socket: Socket) {
+export function handleClientError(this: FastifyInstance, error: Error & { code?: string }, socket: Socket) {
   const { code = '' } = error;
   if (code === 'ECONNRESET' || socket.destroyed || refused.has(socket)) return;
   refused.add(socket);
   const [status, message] = byErrorCode[code] ?? [400, 'The request is not valid HTTP'];
-  const { last, answeredEarly } = connections.get(socket) ?? NEW;
-  const halfRead = [last?.req, answeredEarly].find((request) => request?.complete === false);
-  if (last && last.req === halfRead && !last.headersSent) {
-    const reason = new HttpError(status, message);
-    unreadable.set(halfRead, reason);
-    closeAfterAnswer(socket);
-    // To destroy it would close the connection.
-    if (halfRead.listenerCount('error') > 0) halfRead.emit('error', reason);
+  const last = this.connections.get(socket)?.last;
+  const isBody = last?.req.complete === false;
+  if (isBody && !last.headersSent) {
+    last.setHeader('connection', 'close');
+    // destroy() would close the connection.
+    if (last.req.listenerCount('error') > 0) last.req.emit('error', new HttpError(status, message));
     return;
   }
   const refuse = () => {
-    // What is half read has an answer and a line of its own, and nothing has either after an answer that closes the connection.
-    if (!halfRead && code !== AFTER_LAST && socket.writable) {
+    // Otherwise, the client takes it for the response to its next request.
+    if (!isBody && code !== AFTER_LAST && socket.writable) {
       this.log.info({ status, code, ip: socket.remoteAddress }, 'request');
       this.server.emit(REFUSED, status);
       socket.end(asText(status, message));
@@ -179,36 +142,7 @@ export function answerUnreadable(this: FastifyInstance, error: Error & { code?: 
   else refuse();
 }
 
-/**
- * Routes CONNECT, for which Node.js takes the connection away from HTTP, like a request of any other method. It is the last one of
- * its connection, because nothing parses what follows.
- */
-export function routeConnect({ server }: FastifyInstance) {
-  server.on('connect', (request: IncomingMessage, socket: Socket) => {
-    // Node.js has removed its own listeners, and reads no more.
-    const destroy = () => socket.destroy();
-    socket.on('error', destroy).on('timeout', destroy).resume();
-    const connection = connections.get(socket) ?? NEW;
-    const { last } = connection;
-    const respond = () => {
-      if (!socket.writable) return;
-      const response = new ServerResponse(request);
-      response.shouldKeepAlive = false;
-      response.assignSocket(socket);
-      response.once('finish', () => socket.destroySoon());
-      server.emit('request', request, response);
-    };
-    if (last?.writableFinished !== false) {
-      respond();
-      return;
-    }
-    // A long list waits for this event, which Node.js no longer passes on.
-    socket.on('drain', () => connection.current?.emit('drain'));
-    last.once('close', respond);
-  });
-}
-
-/** A whole answer, for a connection that has nothing to make one with. */
+/** A response in full, for a connection without a request. */
 function asText(status: number, message: string) {
   const body = JSON.stringify({ message });
   const headers = {

@@ -6,7 +6,7 @@ import { handleErrors, HttpError, type ErrorWords } from '@rest-services/errors'
 import Fastify from 'fastify';
 import { boundBodyMemory } from './body-memory.ts';
 import { limitConnections } from './connection-limit.ts';
-import { answerUnreadable, cutUnread, openSockets, orderPipelined, routeConnect } from './connections.ts';
+import { closeStalledSockets, handleClientError, trackConnections } from './connections.ts';
 import { drainOnClose } from './drain.ts';
 import { logStream } from './log-stream.ts';
 import { addDocument, type DocumentInfo } from './openapi.ts';
@@ -68,7 +68,7 @@ export async function createService({ settings, title, description, ...words }: 
     },
     // What reaches a closing service on an open connection is still answered.
     return503OnClosing: false,
-    clientErrorHandler: answerUnreadable,
+    clientErrorHandler: handleClientError,
     // A path that can't be decoded is one in which percent signs stand for themselves: the route says what it makes of it.
     // Anything else, such as `http://`, is refused by a hook, because it has a log line and a metric then.
     frameworkErrors: ({ code }, { raw }, reply) => {
@@ -84,20 +84,18 @@ export async function createService({ settings, title, description, ...words }: 
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(compileSerializer);
   acceptJson(app);
-  boundBodyMemory(app);
   handleErrors(app, words);
-  const open = openSockets(app);
-  drainOnClose(app, open, settings.SHUTDOWN_DELAY_MS);
-  cutUnread(app, open);
-  onAborted(app, (request, reply) => requestLog.requestAborted(request, reply));
 
   app.addHook('onRequest', ({ id }, reply, done) => {
     reply.header('x-request-id', id).headers(securityHeaders);
     done();
   });
-  orderPipelined(app);
-  routeConnect(app);
-  // Node.js parses the methods of RTSP as well, for which Fastify has no routes at all.
+  onAborted(app, (request, reply) => requestLog.requestAborted(request, reply));
+  trackConnections(app);
+  closeStalledSockets(app);
+  drainOnClose(app, settings.SHUTDOWN_DELAY_MS);
+  boundBodyMemory(app);
+  // Node.js parses the methods of RTSP, too. Fastify has no routes for them, so that they would have no log line.
   app.server.prependListener('request', (request: IncomingMessage) => {
     if (KNOWN_METHODS.has(request.method)) return;
     unroutable.add(request);
@@ -109,7 +107,7 @@ export async function createService({ settings, title, description, ...words }: 
   );
   // An Expect header that Node does not know is ignored: no service depends on one.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  // Before whatever refuses requests of a browser, which sends none without waiting: a page may read those answers too.
+  // Before the hooks that refuse requests, because pages in a browser may read those responses, too.
   const origin = allowedOrigins(settings);
   if (origin) {
     await app.register(cors, {

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { Server, type Socket } from 'node:net';
+import { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { closeAfterAnswer } from './connections.ts';
 
 /** How long an idle connection is kept when the service closes: a request may be on its way. */
 const LINGER_MS = 500;
@@ -13,17 +12,22 @@ const CUT_AFTER_MS = 7_500;
 /**
  * Makes `app.close()` lose no request. The port is closed first. Requests that are under way or arrive on an open
  * connection are answered with `Connection: close`; idle connections are closed after a moment.
- * @param open the connections of the app
  * @param delayMs what has passed already when the close begins, at most 5 s
  */
-export function drainOnClose(app: FastifyInstance, open: ReadonlySet<Socket>, delayMs: number) {
-  const { server } = app;
+export function drainOnClose(app: FastifyInstance, delayMs: number) {
+  const { connections, server } = app;
+  let isClosing = false;
+  // Fastify does so for requests that arrive from now on, not for those in flight.
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (isClosing && !reply.raw.headersSent) reply.raw.setHeader('connection', 'close');
+    done(null, payload);
+  });
   app.addHook('preClose', async () => {
     if (!server.listening) return;
     const closed = once(server, 'close');
     // The close() of an HTTP server would cut idle connections at once, with whatever is on its way there.
     Server.prototype.close.call(server);
-    open.forEach(closeAfterAnswer);
+    isClosing = true;
     const lingered = new AbortController();
     await Promise.race([closed, sleep(LINGER_MS, undefined, { signal: lingered.signal }).catch(() => undefined)]);
     lingered.abort();
@@ -31,11 +35,16 @@ export function drainOnClose(app: FastifyInstance, open: ReadonlySet<Socket>, de
     // Connections that become idle later would be waited for until their keep-alive time is over.
     const sweep = setInterval(() => {
       server.closeIdleConnections();
-      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+      for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
     }, 50);
-    const cut = setTimeout(() => open.forEach((socket) => socket.destroy()), CUT_AFTER_MS - delayMs - LINGER_MS);
+    const cut = setTimeout(
+      () => connections.forEach((_, socket) => socket.destroy()),
+      CUT_AFTER_MS - delayMs - LINGER_MS,
+    );
     // The server would not wait for the lines of the requests that are cut.
-    await Promise.all(Array.from(open, (socket) => new Promise((resolve) => socket.once('close', resolve))));
+    await Promise.all(
+      Array.from(connections.keys(), (socket) => new Promise((resolve) => socket.once('close', resolve))),
+    );
     clearInterval(sweep);
     clearTimeout(cut);
   });
