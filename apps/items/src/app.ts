@@ -8,9 +8,9 @@ import {
   readingById,
   updatingById,
 } from '@rest-services/database';
-import { HttpError } from '@rest-services/errors';
+import { InvalidInputError, NotFoundError } from '@rest-services/errors';
 import { pageHeaders, rowsOf } from '@rest-services/pagination';
-import { createService, sendRows, type Settings } from '@rest-services/service';
+import { createService, sendList, type Settings } from '@rest-services/service';
 import type { Kysely } from 'kysely';
 import type { ItemsDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
@@ -22,7 +22,7 @@ export async function buildApp(db: Kysely<ItemsDatabase>, settings: Settings) {
     title: 'Items',
     description: 'To-do items with a title and a status.',
     failure: 'Database error',
-    withCode: true,
+    includeCode: true,
   });
 
   const columns = ['id', 'title', 'status', 'created_at', 'updated_at'] as const;
@@ -44,7 +44,7 @@ export async function buildApp(db: Kysely<ItemsDatabase>, settings: Settings) {
     const { offset, limit } = rowsOf(query);
     const { total, rows } = await readPage({ offset, limit: Math.min(limit, CHUNK_ROWS) });
     void reply.headers(pageHeaders('/v1/items', query, total));
-    return sendRows(reply, listFrom(rows, limit));
+    return sendList(reply, listFrom(rows, limit));
   });
 
   app.get('/v1/items/summary', { schema: schemas.summariseItems }, () => summarise());
@@ -56,7 +56,7 @@ export async function buildApp(db: Kysely<ItemsDatabase>, settings: Settings) {
   );
 
   app.put('/v1/items/:id', { schema: schemas.updateItem }, async ({ params, body }) => {
-    if (Object.keys(body).length === 0) throw new HttpError(400, 'Nothing to update');
+    if (Object.keys(body).length === 0) throw new InvalidInputError('Nothing to update');
     return (await updateItem(params.id, body)) ? { message: 'Item updated successfully' } : notFound();
   });
 
@@ -68,5 +68,5 @@ export async function buildApp(db: Kysely<ItemsDatabase>, settings: Settings) {
 }
 
 function notFound(): never {
-  throw new HttpError(404, 'Item not found');
+  throw new NotFoundError('Item not found');
 }

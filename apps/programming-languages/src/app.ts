@@ -12,7 +12,7 @@ export async function buildApp(db: Kysely<LanguagesDatabase>, settings: Settings
     title: 'Programming languages',
     description: 'Programming languages with their release year and their ranks in three rankings.',
     failure: 'Internal Server Error',
-    withCode: false,
+    includeCode: false,
     constraints,
   });
   await acceptForms(app, fields);

@@ -1,6 +1,6 @@
 import { inChunks, inserting, readingById, updatingById } from '@rest-services/database';
-import { HttpError } from '@rest-services/errors';
-import { createService, sendRows, type Settings } from '@rest-services/service';
+import { InvalidInputError, NotFoundError } from '@rest-services/errors';
+import { createService, sendList, type Settings } from '@rest-services/service';
 import type { Kysely } from 'kysely';
 import type { TodosDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
@@ -13,7 +13,7 @@ export async function buildApp(db: Kysely<TodosDatabase>, settings: Settings) {
     title: 'Todos',
     description: 'Todos with a description and a completed flag.',
     failure: 'Internal Server Error',
-    withCode: true,
+    includeCode: true,
   });
   const columns = ['id', 'description', 'isCompleted'] as const;
   const readTodo = readingById(db, 'todo', columns);
@@ -21,11 +21,11 @@ export async function buildApp(db: Kysely<TodosDatabase>, settings: Settings) {
   const createTodo = inserting(db, 'todo', ['description']);
   const updateTodo = updatingById(db, 'todo', ['description', 'isCompleted'], { absent: 'kept' });
 
-  app.get('/api/todos', { schema: schemas.listTodos }, async (_request, reply) => sendRows(reply, await listTodos()));
+  app.get('/api/todos', { schema: schemas.listTodos }, async (_request, reply) => sendList(reply, await listTodos()));
 
   app.get('/api/todos/:id', { schema: schemas.readTodo }, async ({ params }) => {
     const id = parseInt(params.id, 10);
-    if (Number.isNaN(id)) throw new HttpError(400, 'Invalid id');
+    if (Number.isNaN(id)) throw new InvalidInputError('Invalid id');
     return (Number.isSafeInteger(id) && (await readTodo(id))) || notFound();
   });
 
@@ -44,5 +44,5 @@ export async function buildApp(db: Kysely<TodosDatabase>, settings: Settings) {
 }
 
 function notFound(): never {
-  throw new HttpError(404, 'Todo not found');
+  throw new NotFoundError('Todo not found');
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import accepts from '@fastify/accepts';
 import fastifyStatic from '@fastify/static';
-import { HttpError } from '@rest-services/errors';
+import { NotFoundError } from '@rest-services/errors';
 import { webPageHeaders } from '@rest-services/service';
 import type { FastifyInstance } from 'fastify';
 
@@ -49,7 +49,7 @@ export async function serveClient(app: FastifyInstance) {
   app.get('/*', { schema: { hide: true } }, (request, reply) => {
     void reply.header('vary', [reply.getHeader('vary') ?? [], 'accept'].flat().join(', '));
     // A program that asks for JSON alone must not get a page for a path that it has mistyped.
-    if (!request.types(pageTypes)) throw new HttpError(404, 'Not found');
+    if (!request.types(pageTypes)) throw new NotFoundError('Not found');
     return reply.sendFile('index.html');
   });
 }

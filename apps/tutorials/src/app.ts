@@ -7,8 +7,8 @@ import {
   readingById,
   updatingById,
 } from '@rest-services/database';
-import { HttpError, overloaded } from '@rest-services/errors';
-import { createService, rowId, sendRows, type Settings } from '@rest-services/service';
+import { InvalidInputError, NotFoundError, overloaded } from '@rest-services/errors';
+import { createService, parseId, sendList, type Settings } from '@rest-services/service';
 import { sql, type Kysely } from 'kysely';
 import type { TutorialsDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
@@ -20,7 +20,7 @@ export async function buildApp(db: Kysely<TutorialsDatabase>, settings: Settings
     title: 'Tutorials',
     description: 'Tutorials with a title, a description and a published flag.',
     failure: 'Internal Server Error',
-    withCode: false,
+    includeCode: false,
     constraints: {},
   });
   const columns = ['id', 'title', 'description', 'published'] as const;
@@ -39,11 +39,11 @@ export async function buildApp(db: Kysely<TutorialsDatabase>, settings: Settings
   const deleteTutorial = deletingById(db, 'tutorial');
 
   app.get('/api/tutorials', { schema: schemas.listTutorials }, async ({ query: { title } }, reply) =>
-    sendRows(reply, await (title ? searchTitles(title) : listTutorials())),
+    sendList(reply, await (title ? searchTitles(title) : listTutorials())),
   );
 
   app.get('/api/tutorials/published', { schema: schemas.listPublishedTutorials }, async (_request, reply) =>
-    sendRows(reply, await listPublished()),
+    sendList(reply, await listPublished()),
   );
 
   app.post('/api/tutorials', { schema: schemas.createTutorial }, async ({ body }, reply) => {
@@ -52,17 +52,17 @@ export async function buildApp(db: Kysely<TutorialsDatabase>, settings: Settings
   });
 
   app.get('/api/tutorials/:id', { schema: schemas.readTutorial }, async ({ params: { id } }) => {
-    return (await readTutorial(rowId(id))) ?? missing(`Cannot find Tutorial with id=${id}.`);
+    return (await readTutorial(parseId(id))) ?? missing(`Cannot find Tutorial with id=${id}.`);
   });
 
   app.put('/api/tutorials/:id', { schema: schemas.updateTutorial }, async ({ params: { id }, body }) => {
-    if (Object.keys(body).length === 0) throw new HttpError(400, 'Data to update can not be empty!');
-    if (await updateTutorial(rowId(id), body)) return { message: 'Tutorial was updated successfully.' };
+    if (Object.keys(body).length === 0) throw new InvalidInputError('Data to update can not be empty!');
+    if (await updateTutorial(parseId(id), body)) return { message: 'Tutorial was updated successfully.' };
     return missing(`Cannot update Tutorial with id=${id}. Maybe Tutorial was not found or req.body is empty!`);
   });
 
   app.delete('/api/tutorials/:id', { schema: schemas.deleteTutorial }, async ({ params: { id } }) => {
-    if (await deleteTutorial(rowId(id))) return { message: 'Tutorial was deleted successfully!' };
+    if (await deleteTutorial(parseId(id))) return { message: 'Tutorial was deleted successfully!' };
     return missing(`Cannot delete Tutorial with id=${id}. Maybe Tutorial was not found!`);
   });
 
@@ -123,5 +123,5 @@ async function truncate(db: Kysely<TutorialsDatabase>) {
 }
 
 function missing(message: string): never {
-  throw new HttpError(404, message);
+  throw new NotFoundError(message);
 }

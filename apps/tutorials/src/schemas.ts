@@ -1,4 +1,4 @@
-import { absentIfBlank, emptyMessage, Id, IdAsText, Message } from '@rest-services/service';
+import { absentIfBlank, emptyMessage, Id, Message, RawId } from '@rest-services/service';
 import { Type } from 'typebox';
 
 const empty = emptyMessage('Content can not be empty!');
@@ -18,7 +18,7 @@ const Tutorial = Type.Object({
   published: Published,
 });
 const Tutorials = Type.Array(Tutorial, { description: 'In the order of their ids.' });
-const TutorialId = Type.Object({ id: IdAsText });
+const TutorialId = Type.Object({ id: RawId });
 const tags = ['tutorials'];
 
 export const listTutorials = {

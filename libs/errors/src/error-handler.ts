@@ -1,27 +1,27 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isOverload, overloaded } from './http-error.ts';
+import { InvalidInputError, NotFoundError, overloaded, OverloadedError } from './domain-errors.ts';
 
-/** The words in which a service's contract reports what went wrong. */
-export interface ErrorWords {
+/** How the contract of a service reports errors. */
+export interface ErrorFormat {
   /** Message of a 500. */
   failure: string;
   /** Whether a 500 carries `error` with a code: a SQLSTATE, the name of a system error, Fastify's, or `UNKNOWN`. */
-  withCode: boolean;
-  /**
-   * Where the contract leaves broken storage constraints to a common handler: the message for each, by the name of the
-   * constraint. Without it, all of them are failures.
-   */
+  includeCode: boolean;
+  /** Messages by the name of a violated constraint. Without them, violations are failures. */
   constraints?: Record<string, string>;
 }
 
-/** Makes every answer that is no success a JSON object with a `message`, unknown paths included. */
-export function handleErrors(app: FastifyInstance, words: ErrorWords) {
-  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, words));
+/** Responds to each error, unknown paths included, with a JSON object that has a `message`. */
+export function handleErrors(app: FastifyInstance, errorFormat: ErrorFormat) {
+  app.setErrorHandler((error, request, reply) => handleError(error, request, reply, errorFormat));
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: 'Not found' }));
 }
 
-/** When a service that has too much to do may be asked again. */
+/** Seconds after which a client may retry under overload. */
 const RETRY_AFTER_S = 1;
+
+/** SQLSTATEs query_canceled and lock_not_available: PostgreSQL has undone a statement that took too long or waited for a lock. */
+const CANCELLED = ['57014', '55P03'];
 
 interface AnyError {
   statusCode?: number;
@@ -31,17 +31,27 @@ interface AnyError {
   constraint?: string;
 }
 
-/**
- * The caller learns what it did wrong, or that the service failed and under which code; the log gets the error itself.
- * No answer holds SQL, values, host names or a stack trace.
- */
-function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, words: ErrorWords) {
-  // A page or a file may have been about to be sent.
+/** Whether the same request may succeed in a moment. */
+export function isOverload(error: unknown) {
+  return statusOf(error) === 503 || CANCELLED.includes((error as AnyError).code ?? '');
+}
+
+function statusOf(error: unknown) {
+  if (error instanceof NotFoundError) return 404;
+  if (error instanceof InvalidInputError) return 400;
+  if (error instanceof OverloadedError) return 503;
+  return (error as AnyError).statusCode ?? 500;
+}
+
+/** Responds with the message of the error or with a failure and its code. SQL, values and stack traces stand in the log alone. */
+function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply, errorFormat: ErrorFormat) {
+  // The route may have set the type of a page or a file.
   void reply.type('application/json; charset=utf-8');
-  const { statusCode = 500, message, code = 'UNKNOWN', constraint = '' } = error as AnyError;
-  if (statusCode >= 400 && statusCode < 500) return reply.code(statusCode).send({ message });
+  const status = statusOf(error);
+  const { message, code = 'UNKNOWN', constraint = '' } = error as AnyError;
+  if (status >= 400 && status < 500) return reply.code(status).send({ message });
   if (isOverload(error)) {
-    const isCancelled = statusCode !== 503;
+    const isCancelled = status !== 503;
     if (isCancelled) request.log.warn({ err: error }, 'statement cancelled by the database');
     return reply
       .code(503)
@@ -49,16 +59,16 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
       .send({ message: isCancelled ? overloaded().message : message });
   }
 
-  const refusal = words.constraints && bySqlState[code];
+  const refusal = errorFormat.constraints && bySqlState[code];
   if (refusal) {
     request.log.info({ code, constraint }, 'refused by the database');
-    return reply.code(refusal.status).send({ message: words.constraints?.[constraint] ?? refusal.message });
+    return reply.code(refusal.status).send({ message: errorFormat.constraints?.[constraint] ?? refusal.message });
   }
   request.log.error({ err: error }, 'request failed');
-  return reply.code(500).send({ message: words.failure, ...(words.withCode ? { error: { code } } : {}) });
+  return reply.code(500).send({ message: errorFormat.failure, ...(errorFormat.includeCode && { error: { code } }) });
 }
 
-/** What PostgreSQL refuses because of what was sent. */
+/** Responses by the SQLSTATE with which PostgreSQL refuses values of the request. */
 const bySqlState: Record<string, { status: number; message: string }> = {
   '23505': { status: 409, message: 'Such a record exists already' },
   '23502': { status: 400, message: 'A required value is missing' },

@@ -1,2 +1,3 @@
-export { handleErrors, type ErrorWords } from './error-handler.ts';
-export { HttpError, isOverload, overloaded } from './http-error.ts';
+export { InvalidInputError, NotFoundError, overloaded, OverloadedError } from './domain-errors.ts';
+export { handleErrors, isOverload, type ErrorFormat } from './error-handler.ts';
+export { HttpError } from './http-error.ts';

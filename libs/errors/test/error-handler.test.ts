@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import Fastify from 'fastify';
-import { handleErrors, HttpError, type ErrorWords } from '../src/index.ts';
+import { handleErrors, HttpError, type ErrorFormat } from '../src/index.ts';
 
-async function answerTo(error: unknown, words: Partial<ErrorWords> = {}) {
+async function answerTo(error: unknown, errorFormat: Partial<ErrorFormat> = {}) {
   const lines: string[] = [];
   const app = Fastify({ logger: { level: 'error', stream: { write: (line) => lines.push(line) } } });
-  handleErrors(app, { failure: 'Database error', withCode: true, ...words });
+  handleErrors(app, { failure: 'Database error', includeCode: true, ...errorFormat });
   app.get('/', () => Promise.reject(error as Error));
   const response = await app.inject('/');
   const retryAfter = response.headers['retry-after'];
@@ -55,7 +55,7 @@ describe('Errors', () => {
   });
 
   test('carry no code where the contract does not say so', async () => {
-    const { body } = await answerTo(new Error('x'), { failure: 'Internal Server Error', withCode: false });
+    const { body } = await answerTo(new Error('x'), { failure: 'Internal Server Error', includeCode: false });
     expect(body).toEqual({ message: 'Internal Server Error' });
   });
 

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { METHODS, type IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { handleErrors, HttpError, type ErrorWords } from '@rest-services/errors';
+import { handleErrors, HttpError, type ErrorFormat } from '@rest-services/errors';
 import Fastify from 'fastify';
-import { boundBodyMemory } from './body-memory.ts';
+import { boundBodyMemory } from './bodies.ts';
 import { limitConnections } from './connection-limit.ts';
 import { closeStalledSockets, handleClientError, trackConnections } from './connections.ts';
 import { drainOnClose } from './drain.ts';
@@ -28,7 +28,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 /** A request id that the caller chooses goes into every log line, so it must not be a novel; and into the answer's header as it is. */
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/;
 
-export interface ServiceOptions extends ErrorWords, DocumentInfo {
+export interface ServiceOptions extends ErrorFormat, DocumentInfo {
   settings: Settings;
 }
 
@@ -36,7 +36,7 @@ export interface ServiceOptions extends ErrorWords, DocumentInfo {
 export type Service = Awaited<ReturnType<typeof createService>>;
 
 /** A Fastify app with what all services have in common, ready for the routes of one. */
-export async function createService({ settings, title, description, ...words }: ServiceOptions) {
+export async function createService({ settings, title, description, ...errorFormat }: ServiceOptions) {
   const requestLog = new RequestLog(settings.LOG_LEVEL);
   const app = Fastify({
     // PostgreSQL quotes what was sent in the detail of an error and, when it is set to, where it happened: the log must not hold it.
@@ -84,7 +84,7 @@ export async function createService({ settings, title, description, ...words }: 
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(compileSerializer);
   acceptJson(app);
-  handleErrors(app, words);
+  handleErrors(app, errorFormat);
 
   app.addHook('onRequest', ({ id }, reply, done) => {
     reply.header('x-request-id', id).headers(securityHeaders);
@@ -121,7 +121,7 @@ export async function createService({ settings, title, description, ...words }: 
   app.addHook('onRequest', ({ raw }, _reply, done) => done(targetError(raw)));
   limitConnections(app, settings.DATABASE_POOL_MAX);
   await refuseOverload(app);
-  await addDocument(app, { title, description }, words);
+  await addDocument(app, { title, description }, errorFormat);
   return app;
 }
 

@@ -1,15 +1,15 @@
 import { destination } from 'pino';
-import { collected } from './collected.ts';
+import { writeBuffer } from './write-buffer.ts';
 
-/** What could not be written yet, because nobody reads it or a disk is full, is kept up to this length; what comes on top is lost. */
+/** Maximum length of unwritten lines while standard output takes none; further lines are dropped. */
 const MAX_UNWRITTEN_BYTES = 8 * 1_024 ** 2;
 
-/** An exiting process waits this long for somebody to read what it has logged. */
+/** Timeout for the last lines of an exiting process. */
 const EXIT_LIMIT_MS = 1_000;
 
 const RETRY_MS = 100;
 
-// Asked for, it becomes non-blocking where it is a pipe or a socket. A reader that stops would stop the service otherwise.
+// Reading the property makes a pipe or a socket non-blocking. Otherwise, a reader that stops would stop the service.
 Reflect.get(process, 'stdout');
 
 let exitsAt = 0;
@@ -17,15 +17,15 @@ const output = destination({
   dest: 1,
   sync: true,
   maxLength: MAX_UNWRITTEN_BYTES,
-  // In its own way, which is to sleep meanwhile.
+  // pino sleeps between its retries, so that only an exiting process may use them.
   retryEAGAIN: () => performance.now() < exitsAt,
 });
-const lines = collected<{ toString: () => string }>((present) => {
+const lines = writeBuffer<{ toString: () => string }>((present) => {
   output.write(present.join(''));
 });
 let isRetrying = false;
 
-// A service goes on without its log. There is no place to tell about it.
+// The service goes on without its log, because there is no other place to report the error.
 output.on('error', () => {
   if (isRetrying) return;
   isRetrying = true;
@@ -41,16 +41,13 @@ process.on('exit', () => {
   output.write('');
 });
 
-/**
- * Standard output. Lines are written together, which under load is one system call for many requests; and synchronously, so that
- * none is lost when the process ends; unless nobody takes them.
- */
+/** Standard output. Writes many lines in one system call, synchronously, because an ending process would lose the others. */
 export const logStream = {
-  /** At the end of the turn of the event loop. */
+  /** Writes at the end of the event-loop turn. */
   write(line: string) {
     lines.add(line);
     setImmediate(lines.flush);
   },
-  /** With the next line of `write`, or when many have been collected, or 20 ms later: only then is the line's text made. */
+  /** Writes with the next line of `write`, or with the next flush, which turns the line into a string. */
   writeLater: (line: { toString: () => string }) => lines.add(line),
 };

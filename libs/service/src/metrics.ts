@@ -2,7 +2,7 @@ import { coalesced, poolUse } from '@rest-services/database';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { collected } from './collected.ts';
+import { writeBuffer } from './write-buffer.ts';
 import { REFUSED } from './connections.ts';
 import { onAborted } from './on-aborted.ts';
 import { forMachines } from './probes.ts';
@@ -40,7 +40,7 @@ export function addMetrics<Tables>(
     registers: [registry],
   });
   // Paths that no route has are one label: there is no end to them.
-  const observed = collected<Observed>((requests) => {
+  const observed = writeBuffer<Observed>((requests) => {
     for (const { labels, ms } of requests) duration.observe(labels, ms / 1_000);
   });
   const observe = ({ method, routeOptions }: FastifyRequest, { elapsedTime }: FastifyReply, status: number | string) =>

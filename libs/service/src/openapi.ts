@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import type { ErrorWords } from '@rest-services/errors';
+import type { ErrorFormat } from '@rest-services/errors';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { Type, type TSchema } from 'typebox';
 import { Message } from './schemas.ts';
@@ -27,7 +27,7 @@ const Overloaded = {
 };
 
 /** `/openapi.json`, made from the schemas of the routes, and `/docs`, a page to read and try it that needs no network. */
-export async function addDocument(app: FastifyInstance, info: DocumentInfo, words: ErrorWords) {
+export async function addDocument(app: FastifyInstance, info: DocumentInfo, errorFormat: ErrorFormat) {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -38,7 +38,7 @@ export async function addDocument(app: FastifyInstance, info: DocumentInfo, word
     transform: ({ schema, url, route }) => ({
       schema: schema.hide
         ? schema
-        : { ...schema, response: { ...errorsOf(schema, String(route.method), words), ...described(schema) } },
+        : { ...schema, response: { ...errorsOf(schema, String(route.method), errorFormat), ...described(schema) } },
       url,
     }),
   });
@@ -61,13 +61,13 @@ export async function addDocument(app: FastifyInstance, info: DocumentInfo, word
 }
 
 /** The errors that any route of this kind can answer, on top of those that it declares itself. */
-function errorsOf(schema: FastifySchema, method: string, { withCode }: ErrorWords): Record<string, TSchema> {
+function errorsOf(schema: FastifySchema, method: string, { includeCode }: ErrorFormat): Record<string, TSchema> {
   const takesBody = method !== 'GET';
   return {
     ...(takesBody || schema.params ? { 400: { ...Message, description: descriptions[400] } } : {}),
     ...(takesBody ? { 413: { ...Message, description: 'The body is larger than 1 MiB.' } } : {}),
     ...(takesBody ? { 415: { ...Message, description: 'The body is of another media type.' } } : {}),
-    500: { ...(withCode ? Failure : Message), description: 'The database failed.' },
+    500: { ...(includeCode ? Failure : Message), description: 'The database failed.' },
     503: Overloaded,
   };
 }

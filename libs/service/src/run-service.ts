@@ -13,7 +13,7 @@ import {
   type Migrations,
   type RowCounts,
 } from '@rest-services/database';
-import { HttpError } from '@rest-services/errors';
+import { OverloadedError } from '@rest-services/errors';
 import closeWithGrace from 'close-with-grace';
 import type { Kysely } from 'kysely';
 import type { Service } from './create-service.ts';
@@ -214,7 +214,7 @@ function databaseOf(url: string) {
   return `${host}:${port}/${database}`;
 }
 
-const isNotUpYet = (error: unknown) => error instanceof HttpError || NOT_UP_YET.test(codeOf(error));
+const isNotUpYet = (error: unknown) => error instanceof OverloadedError || NOT_UP_YET.test(codeOf(error));
 
 /** @throws the last error when the database has not come up within a minute, or at once one that waiting does not mend */
 async function whenUp<Result>(ask: () => Promise<Result>, app: Service) {
@@ -225,7 +225,7 @@ async function whenUp<Result>(ask: () => Promise<Result>, app: Service) {
     } catch (error) {
       if (performance.now() > deadline || !isNotUpYet(error)) throw error;
       // It is up, though slow: the connection that has taken too long serves the next try.
-      if (error instanceof HttpError) continue;
+      if (error instanceof OverloadedError) continue;
       app.log.warn({ err: error }, 'database is not up yet');
       await sleep(DATABASE_RETRY_MS);
     }

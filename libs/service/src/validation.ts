@@ -7,25 +7,25 @@ import { urlEncodedReader } from './url-encoded.ts';
 /** Annotation for a body property: a string with nothing but white space in it counts as not sent. */
 export const absentIfBlank = { 'x-absent-if': 'blank' };
 
-/** The same for the empty string alone. */
+/** Annotation for a body property: the empty string counts as not sent. */
 export const absentIfEmpty = { 'x-absent-if': 'empty' };
 
-/** Annotation for an integer: decimal digits as text will do too, as URL-encoded bodies have them. */
+/** Annotation for an integer: a string of decimal digits is accepted, too, because URL-encoded bodies have no numbers. */
 export const acceptsText = { 'x-accepts-text': true };
 
-/** Annotation for a text: the message when it is missing or blank, where the contract has one of its own. */
+/** Annotation for a string: the message of the contract when it is missing or blank. */
 export const emptyMessage = (message: string) => ({ 'x-empty-message': message });
 
-/** An id in a path that the handler gets as it was written, to repeat it to the caller; `rowId` makes a number of it. */
-export const IdAsText = Type.Unsafe<string>({
+/** An id in a path as the client has written it, for messages that repeat it. `parseId` turns it into a number. */
+export const RawId = Type.Unsafe<string>({
   type: 'integer',
   'x-as-text': true,
   description: 'Decimal digits.',
   examples: [1],
 });
 
-/** The number that decimal digits write, or the largest exact one, which no row has. */
-export const rowId = (digits: string) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
+/** Parses decimal digits. Larger numbers than JavaScript holds exactly become the largest exact one, which no row has. */
+export const parseId = (digits: string) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
 
 // Lengths are counted in code points: Ajv's `unicode` option, on by default.
 const ajv = new Ajv({
@@ -160,5 +160,5 @@ interface TextParameter {
 
 function parseInteger(text: string | null | undefined, minimum: number) {
   if (typeof text !== 'string' || !/^\d+$/.test(text) || Number(text) < minimum) return undefined;
-  return rowId(text);
+  return parseId(text);
 }

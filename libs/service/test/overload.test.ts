@@ -13,7 +13,13 @@ beforeEach(async () => {
 afterEach(() => service.stop());
 
 async function buildApp(_db: unknown, settings: Settings) {
-  const app = await createService({ settings, title: 'Test', description: 'A.', failure: 'Failure', withCode: false });
+  const app = await createService({
+    settings,
+    title: 'Test',
+    description: 'A.',
+    failure: 'Failure',
+    includeCode: false,
+  });
   const body = Type.Object({ text: Type.String() });
   app.post('/texts', { schema: { body, response: { 200: Type.Integer() } } }, ({ body: { text } }) => text.length);
   app.get('/busy', { schema: { response: { 200: Type.Integer() } } }, () => {

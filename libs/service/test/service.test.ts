@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
-import { createService, Message, sendRows, type Settings } from '../src/index.ts';
+import { createService, Message, sendList, type Settings } from '../src/index.ts';
 import { serve } from './testing.ts';
 
 let service: Awaited<ReturnType<typeof start>>;
@@ -28,7 +28,7 @@ async function buildApp(_db: unknown, settings: Settings) {
     title: 'Test',
     description: 'A service.',
     failure: 'Database error',
-    withCode: true,
+    includeCode: true,
   });
   app.get('/', { schema: { response: { 200: Message } } }, () => ({ message: 'ok' }));
   app.get('/stream', { schema: { hide: true } }, (_request, reply) =>
@@ -40,7 +40,7 @@ async function buildApp(_db: unknown, settings: Settings) {
       chunksRead += 1;
       return Promise.resolve({ rows: [{ id: 2 }], next: undefined });
     };
-    return sendRows(reply, { rows: [{ id: 1 }], next });
+    return sendList(reply, { rows: [{ id: 1 }], next });
   });
   app.get('/logger', { schema: { hide: true } }, ({ id, log }) => {
     const logger = log as unknown as PinoLogger;

@@ -1,0 +1,14 @@
+/** No record has the id. */
+export class NotFoundError extends Error {}
+
+/** The values of the request are not valid; the message says which. */
+export class InvalidInputError extends Error {}
+
+/** The service has more work than it can do. Nothing of the request has been done, so that the client may retry. */
+export class OverloadedError extends Error {
+  constructor() {
+    super('The service is overloaded, try again in a moment');
+  }
+}
+
+export const overloaded = () => new OverloadedError();
