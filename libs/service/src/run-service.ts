@@ -1,40 +1,24 @@
 import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  checkServer,
-  codeOf,
-  migrate,
-  openDatabase,
-  parseConnectionUrl,
-  pendingMigrations,
-  recountRows,
-  type AppliedMigration,
-  type DatabaseOptions,
-  type Migrations,
-  type RowCounts,
-} from '@rest-services/database';
-import { OverloadedError } from '@rest-services/errors';
+import { openDatabase, parseConnectionUrl, type Migrations, type RowCounts } from '@rest-services/database';
 import closeWithGrace from 'close-with-grace';
 import type { Kysely } from 'kysely';
+import { checkDatabase, migrateDatabase, recount } from './commands.ts';
 import type { Service } from './create-service.ts';
 import { addMetrics } from './metrics.ts';
 import { addProbes, type Lifecycle } from './probes.ts';
-import { maintainRowCounts, reportRowCounts } from './row-counts.ts';
+import { maintainRowCounts } from './row-counts.ts';
 import { loadSettings, type Settings } from './settings.ts';
 
-/** A database that is not up by then will not come: the orchestrator should see the process fail. */
-const DATABASE_START_LIMIT_MS = 60_000;
-const DATABASE_RETRY_MS = 500;
-
-/** A process that has not stopped this long after its signal is ended. */
+/** Timeout for the whole drain, after which the process ends. */
 const STOP_LIMIT_MS = 10_000;
 
 const POOL_END_LIMIT_MS = 500;
 
-/** As many as Linux allows: of more new connections at once than that, some would be tried again only after a second. */
+/** Maximum number of new connections that wait, as many as Linux allows. Otherwise, some clients retry after a second. */
 const BACKLOG = 4_096;
 
-/** Signals that are left to Node.js: of a crash, or to end the process at once. */
+/** Signals of a crash, or to end the process at once, which Node.js handles. */
 const NOT_HANDLED = [
   'SIGILL',
   'SIGTRAP',
@@ -44,12 +28,6 @@ const NOT_HANDLED = [
   'SIGSEGV',
   'SIGUSR2',
 ] satisfies NodeJS.Signals[];
-
-/**
- * System errors, and classes of SQLSTATEs, with which a database that is starting, restarting or full fails. Any other error, such
- * as a refused password or certificate, or an unknown database, would be the same in a moment.
- */
-const NOT_UP_YET = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_AGAIN|ENOENT|EPIPE|ETIMEDOUT|08|40|53|55|57)/;
 
 export interface ServiceDefinition<Tables> {
   /** Shown by PostgreSQL as the `application_name` of its sessions, and in the metrics. */
@@ -67,7 +45,7 @@ export interface ServiceDefinition<Tables> {
  * exit code 1 and one line when it can't start.
  */
 export async function runService<Tables>({ defaultPort, ...definition }: ServiceDefinition<Tables>) {
-  const { name, migrations, rowCounts = [] } = definition;
+  const { name, rowCounts = [] } = definition;
   const settings = orExit(() => loadSettings(process.env, defaultPort));
   const command = process.argv[2];
   if (command !== undefined && !['migrate', 'recount'].includes(command)) {
@@ -81,7 +59,7 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
   closeWithGrace({ delay: STOP_LIMIT_MS, logger: false, skip: NOT_HANDLED }, async ({ err, signal }) => {
     const { app, db, lifecycle } = await assembled;
     if (err) app.log.fatal({ err }, 'ending after an unexpected error');
-    // Whoever waits for the job must not take it for done. PostgreSQL rolls back what it was at.
+    // The exit code says that the job is not done. PostgreSQL rolls back its transaction.
     if (command === 'migrate' || command === 'recount') {
       if (signal) app.log.warn({ signal }, 'stopped before the database was up to date');
       process.exit(1);
@@ -90,86 +68,36 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
     lifecycle.isDraining = true;
     if (signal) await sleep(settings.SHUTDOWN_DELAY_MS);
     await app.close();
-    // What it still does is for requests that were cut.
+    // Queries that still run belong to closed requests.
     await Promise.race([db.destroy(), sleep(POOL_END_LIMIT_MS)]);
     app.log.info('stopped');
   });
 
   const { app, lifecycle, onConnectionError } = await assembled;
-  const onBlocked = (pids: number[]) =>
-    app.log.warn({ pids }, 'the migration waits for other sessions of the database');
-  const onApplied = ({ name, ms }: AppliedMigration) =>
-    app.log.info({ migration: name, ms: Math.round(ms) }, 'Migration applied');
   const url = settings.DATABASE_MIGRATION_URL ?? settings.DATABASE_URL;
   const connection = { url, applicationName: name, onConnectionError };
   if (command === 'recount') {
     await recount(app, connection, rowCounts);
     process.exit(0);
   }
-  if (command === 'migrate' || settings.MIGRATE_ON_START) {
-    const checking = openDatabase({ ...connection, direct: false, poolMax: 1 });
-    try {
-      await whenUp(() => checkServer(checking), app);
-      const pending = await whenUp(() => pendingMigrations(checking, migrations), app);
-      await checking.destroy();
-      if (pending.length > 0) await migrate({ ...connection, onBlocked, onApplied }, migrations);
-      if (pending.length > 0 || command === 'migrate') {
-        const reporting = openDatabase({ ...connection, poolMax: 1 });
-        await whenUp(() => reportRowCounts(app.log, reporting, rowCounts), app);
-        await reporting.destroy();
-      }
-    } catch (error) {
-      app.log.fatal({ err: error }, 'cannot migrate the database');
-      process.exit(1);
-    }
-    app.log.info('database is up to date');
-    if (command === 'migrate') process.exit(0);
-  } else {
-    // A database that is not up does not prevent the start: /readyz tells when it is.
-    const checking = openDatabase({ ...connection, url: settings.DATABASE_URL, direct: false, poolMax: 1 });
-    try {
-      await checkServer(checking);
-      await checking.destroy();
-    } catch (error) {
-      if (isNotUpYet(error)) app.log.warn({ err: error }, 'database is not up yet');
-      else {
-        app.log.fatal({ err: error }, 'Cannot use the database');
-        process.exit(1);
-      }
-    }
+  if (command === 'migrate') {
+    await migrateDatabase(app, connection, definition, { isJob: true });
+    process.exit(0);
   }
+  if (settings.MIGRATE_ON_START) await migrateDatabase(app, connection, definition, { isJob: false });
+  else await checkDatabase(app, { ...connection, url: settings.DATABASE_URL });
 
   const mode = connectionMode(settings);
   app.log.info(mode, `Prepared statements are ${mode.connection === 'direct' ? 'on' : 'off'}`);
   try {
-    // Fastify would listen at both addresses of localhost, at the second one with a server that nothing here knows of.
+    // Fastify listens at both addresses of localhost, with a second server that the drain does not know.
     const isLocalhost = settings.HOST === 'localhost';
     const host = isLocalhost ? (await lookup('localhost', { order: 'ipv4first' })).address : settings.HOST;
     await app.listen({ port: settings.PORT, host, backlog: BACKLOG });
   } catch (error) {
-    // The signal to stop may have come before that.
+    // A signal during the start closes the app, so that it can't listen.
     if (!lifecycle.isDraining) exit(cannotListen(error as NodeJS.ErrnoException, settings));
   }
-}
-
-/** Counts the rows of each table anew. Ends the process with exit code 1 when the database fails. */
-async function recount(
-  app: Service,
-  connection: Pick<DatabaseOptions, 'url' | 'applicationName' | 'onConnectionError'>,
-  rowCounts: RowCounts[],
-) {
-  const db = openDatabase({ ...connection, poolMax: 1, timeouts: false });
-  try {
-    for (const counts of rowCounts) {
-      const startedAt = performance.now();
-      await recountRows(db, counts);
-      app.log.info({ table: counts.table, ms: Math.round(performance.now() - startedAt) }, 'Rows counted');
-    }
-  } catch (error) {
-    app.log.fatal({ err: error }, 'Rows not counted');
-    process.exit(1);
-  }
-  await db.destroy();
 }
 
 /** The parts of a service, connected to each other and not started. */
@@ -212,24 +140,6 @@ function connectionMode({ DATABASE_URL, DATABASE_MIGRATION_URL }: Settings) {
 function databaseOf(url: string) {
   const { host, port = 5_432, database } = parseConnectionUrl(url);
   return `${host}:${port}/${database}`;
-}
-
-const isNotUpYet = (error: unknown) => error instanceof OverloadedError || NOT_UP_YET.test(codeOf(error));
-
-/** @throws the last error when the database has not come up within a minute, or at once one that waiting does not mend */
-async function whenUp<Result>(ask: () => Promise<Result>, app: Service) {
-  const deadline = performance.now() + DATABASE_START_LIMIT_MS;
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (performance.now() > deadline || !isNotUpYet(error)) throw error;
-      // It is up, though slow: the connection that has taken too long serves the next try.
-      if (error instanceof OverloadedError) continue;
-      app.log.warn({ err: error }, 'database is not up yet');
-      await sleep(DATABASE_RETRY_MS);
-    }
-  }
 }
 
 function cannotListen(error: NodeJS.ErrnoException, { HOST, PORT }: Settings) {

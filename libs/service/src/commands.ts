@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  checkServer,
+  codeOf,
+  migrate,
+  openDatabase,
+  pendingMigrations,
+  recountRows,
+  type AppliedMigration,
+  type DatabaseOptions,
+  type Migrations,
+  type RowCounts,
+} from '@rest-services/database';
+import { OverloadedError } from '@rest-services/errors';
+import type { Service } from './create-service.ts';
+import { reportRowCounts } from './row-counts.ts';
+
+/** Timeout for the database to come up, after which the process ends, because its orchestrator should see that. */
+const DATABASE_START_LIMIT_MS = 60_000;
+const DATABASE_RETRY_MS = 500;
+
+/**
+ * System errors and classes of SQLSTATEs of a database that is starting, restarting or full. Other errors, such as a refused
+ * password, do not go away by waiting.
+ */
+const NOT_UP_YET = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_AGAIN|ENOENT|EPIPE|ETIMEDOUT|08|40|53|55|57)/;
+
+type Connection = Pick<DatabaseOptions, 'url' | 'applicationName' | 'onConnectionError'>;
+
+/**
+ * Waits for the database and migrates it. Ends the process with exit code 1 when the database fails.
+ * @param isJob whether row counts are reported without pending migrations, too
+ */
+export async function migrateDatabase(
+  app: Service,
+  connection: Connection,
+  { migrations, rowCounts = [] }: { migrations: Migrations; rowCounts?: RowCounts[] },
+  { isJob }: { isJob: boolean },
+) {
+  const onBlocked = (pids: number[]) =>
+    app.log.warn({ pids }, 'the migration waits for other sessions of the database');
+  const onApplied = ({ name, ms }: AppliedMigration) =>
+    app.log.info({ migration: name, ms: Math.round(ms) }, 'Migration applied');
+  const checking = openDatabase({ ...connection, direct: false, poolMax: 1 });
+  try {
+    await whenUp(() => checkServer(checking), app);
+    const pending = await whenUp(() => pendingMigrations(checking, migrations), app);
+    await checking.destroy();
+    if (pending.length > 0) await migrate({ ...connection, onBlocked, onApplied }, migrations);
+    if (pending.length > 0 || isJob) {
+      const reporting = openDatabase({ ...connection, poolMax: 1 });
+      await whenUp(() => reportRowCounts(app.log, reporting, rowCounts), app);
+      await reporting.destroy();
+    }
+  } catch (error) {
+    app.log.fatal({ err: error }, 'cannot migrate the database');
+    process.exit(1);
+  }
+  app.log.info('database is up to date');
+}
+
+/** Checks the database without waiting for it, because /readyz tells when it is up. Ends the process when it can't be used. */
+export async function checkDatabase(app: Service, connection: Connection) {
+  const checking = openDatabase({ ...connection, direct: false, poolMax: 1 });
+  try {
+    await checkServer(checking);
+    await checking.destroy();
+  } catch (error) {
+    if (isNotUpYet(error)) app.log.warn({ err: error }, 'database is not up yet');
+    else {
+      app.log.fatal({ err: error }, 'Cannot use the database');
+      process.exit(1);
+    }
+  }
+}
+
+/** Counts the rows of each table anew. Ends the process with exit code 1 when the database fails. */
+export async function recount(app: Service, connection: Connection, rowCounts: RowCounts[]) {
+  const db = openDatabase({ ...connection, poolMax: 1, timeouts: false });
+  try {
+    for (const counts of rowCounts) {
+      const startedAt = performance.now();
+      await recountRows(db, counts);
+      app.log.info({ table: counts.table, ms: Math.round(performance.now() - startedAt) }, 'Rows counted');
+    }
+  } catch (error) {
+    app.log.fatal({ err: error }, 'Rows not counted');
+    process.exit(1);
+  }
+  await db.destroy();
+}
+
+const isNotUpYet = (error: unknown) => error instanceof OverloadedError || NOT_UP_YET.test(codeOf(error));
+
+/** @throws the last error after a minute, or the first error that does not go away by waiting */
+async function whenUp<Result>(query: () => Promise<Result>, app: Service) {
+  const deadline = performance.now() + DATABASE_START_LIMIT_MS;
+  for (;;) {
+    try {
+      return await query();
+    } catch (error) {
+      if (performance.now() > deadline || !isNotUpYet(error)) throw error;
+      // The database is up, though slow: the same connection serves the next try.
+      if (error instanceof OverloadedError) continue;
+      app.log.warn({ err: error }, 'database is not up yet');
+      await sleep(DATABASE_RETRY_MS);
+    }
+  }
+}
