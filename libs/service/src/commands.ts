@@ -13,7 +13,7 @@ import {
 } from '@rest-services/database';
 import { OverloadedError } from '@rest-services/errors';
 import type { Service } from './create-service.ts';
-import { reportRowCounts } from './row-counts.ts';
+import { reportRowCounts } from './observability/row-counts.ts';
 
 /** Timeout for the database to come up, after which the process ends, because its orchestrator should see that. */
 const DATABASE_START_LIMIT_MS = 60_000;

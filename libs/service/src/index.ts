@@ -1,7 +1,7 @@
 export { createService } from './create-service.ts';
-export { Id, Message, Timestamp } from './schemas.ts';
-export { webPageHeaders } from './security-headers.ts';
-export { sendList } from './send-list.ts';
+export { Id, Message, Timestamp } from './schema/schemas.ts';
+export { webPageHeaders } from './http/security-headers.ts';
+export { sendList } from './http/send-list.ts';
 export { type Settings } from './settings.ts';
-export { acceptForms } from './url-encoded.ts';
-export { absentIfBlank, absentIfEmpty, acceptsText, emptyMessage, parseId, RawId } from './validation.ts';
+export { acceptForms } from './http/url-encoded.ts';
+export { absentIfBlank, absentIfEmpty, acceptsText, emptyMessage, parseId, RawId } from './schema/validation.ts';

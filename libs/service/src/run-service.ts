@@ -5,9 +5,9 @@ import closeWithGrace from 'close-with-grace';
 import type { Kysely } from 'kysely';
 import { checkDatabase, migrateDatabase, recount } from './commands.ts';
 import type { Service } from './create-service.ts';
-import { addMetrics } from './metrics.ts';
-import { addProbes, type Lifecycle } from './probes.ts';
-import { maintainRowCounts } from './row-counts.ts';
+import { addMetrics } from './observability/metrics.ts';
+import { addProbes, type Lifecycle } from './observability/probes.ts';
+import { maintainRowCounts } from './observability/row-counts.ts';
 import { loadSettings, type Settings } from './settings.ts';
 
 /** Timeout for the whole drain, after which the process ends. */

@@ -7,7 +7,7 @@ import { expect, test } from '@jest/globals';
 const MiB = 1_024 ** 2;
 
 test('Of a log that nobody reads, 8 MiB of whole lines are kept, and what is logged once somebody reads follows them', async () => {
-  const module = JSON.stringify(join(import.meta.dirname, '../src/log-stream.ts'));
+  const module = JSON.stringify(join(import.meta.dirname, '../src/observability/log-stream.ts'));
   const logging = `
     import { setImmediate as endOfTurn } from 'node:timers/promises';
     import { logStream } from ${module};

@@ -7,7 +7,7 @@ import type { ErrorFormat } from '@rest-services/errors';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import { Type, type TSchema } from 'typebox';
 import { Message } from './schemas.ts';
-import { webPageHeaders } from './security-headers.ts';
+import { webPageHeaders } from '../http/security-headers.ts';
 
 /** What the document says of the service as a whole. */
 export interface DocumentInfo {

@@ -2,7 +2,7 @@ import { HttpError } from '@rest-services/errors';
 import { Ajv, type ErrorObject } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import { Type, type TObject, type TSchema } from 'typebox';
-import { urlEncodedReader } from './url-encoded.ts';
+import { urlEncodedReader } from '../http/url-encoded.ts';
 
 /** Annotation for a body property: a string with nothing but white space in it counts as not sent. */
 export const absentIfBlank = { 'x-absent-if': 'blank' };

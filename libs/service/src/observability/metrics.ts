@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { writeBuffer } from './write-buffer.ts';
-import { REFUSED } from './connections.ts';
-import { onAborted } from './on-aborted.ts';
+import { REFUSED } from '../http/connections.ts';
+import { onAborted } from '../http/on-aborted.ts';
 import { forMachines } from './probes.ts';
 import type { InexactBlocks } from './row-counts.ts';
 
