@@ -74,7 +74,7 @@ export async function checkDatabase(app: Service, connection: Connection) {
   }
 }
 
-/** Counts the rows of each table anew. Ends the process with exit code 1 when the database fails. */
+/** Recounts the rows of each table. Ends the process with exit code 1 when the database fails. */
 export async function recount(app: Service, connection: Connection, rowCounts: RowCounts[]) {
   const db = openDatabase({ ...connection, poolMax: 1, timeouts: false });
   try {

@@ -25,7 +25,7 @@ const MAX_HEADER_BYTES = 16_384;
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** A request id that the caller chooses goes into every log line, so it must not be a novel; and into the answer's header as it is. */
+/** Request ids that are accepted from clients: short, because each log line has them, and ASCII, because a header has them. */
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/;
 
 export interface ServiceOptions extends ErrorFormat, DocumentInfo {
@@ -39,7 +39,7 @@ export type Service = Awaited<ReturnType<typeof createService>>;
 export async function createService({ settings, title, description, ...errorFormat }: ServiceOptions) {
   const requestLog = new RequestLog(settings.LOG_LEVEL);
   const app = Fastify({
-    // PostgreSQL quotes what was sent in the detail of an error and, when it is set to, where it happened: the log must not hold it.
+    // PostgreSQL quotes values of the request in the detail and the context of an error, which the log must not hold.
     logger: {
       level: settings.LOG_LEVEL,
       redact: { paths: ['err.detail', 'err.where'], remove: true },
@@ -63,14 +63,14 @@ export async function createService({ settings, title, description, ...errorForm
       connectionsCheckingInterval: 250,
       // Replaced by `targetError`.
       requireHostHeader: false,
-      // Without a body there is no stream to be read and ended, which would take some microseconds of each request.
+      // A request without a body has no stream to read, which saves some microseconds.
       optimizeEmptyRequests: true,
     },
-    // What reaches a closing service on an open connection is still answered.
+    // A closing service still responds on open connections.
     return503OnClosing: false,
     clientErrorHandler: handleClientError,
-    // A path that can't be decoded is one in which percent signs stand for themselves: the route says what it makes of it.
-    // Anything else, such as `http://`, is refused by a hook, because it has a log line and a metric then.
+    // Percent signs stand for themselves in a path that can't be decoded. Other URLs, such as `http://`, get their 400 from a
+    // hook, because they have a log line and a metric then.
     frameworkErrors: ({ code }, { raw }, reply) => {
       const { url = '' } = raw;
       const isPath = code === 'FST_ERR_BAD_URL' && url.startsWith('/');
@@ -101,11 +101,11 @@ export async function createService({ settings, title, description, ...errorForm
     unroutable.add(request);
     request.method = 'GET';
   });
-  // The system may be unable to hand over a connection. Without a listener that would end the process.
+  // Without a listener, a connection that the system can't hand over ends the process.
   app.server.once('listening', () =>
     app.server.on('error', (error) => app.log.error({ err: error }, 'Cannot accept a connection')),
   );
-  // An Expect header that Node does not know is ignored: no service depends on one.
+  // Unknown Expect headers are ignored, because no route depends on one.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // Before the hooks that refuse requests, because pages in a browser may read those responses, too.
   const origin = allowedOrigins(settings);
@@ -113,7 +113,7 @@ export async function createService({ settings, title, description, ...errorForm
     await app.register(cors, {
       origin,
       methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-      // What a page in a browser may read beside the body.
+      // Headers that a page in a browser may read.
       exposedHeaders: ['link', 'x-total-count', 'x-request-id', 'retry-after'],
       strictPreflight: false,
     });
@@ -127,10 +127,10 @@ export async function createService({ settings, title, description, ...errorForm
 
 const KNOWN_METHODS = new Set<string | undefined>(METHODS);
 
-/** Requests that are no HTTP, though Node.js has parsed them. */
+/** Requests that Node.js has parsed and Fastify can't route. */
 const unroutable = new WeakSet<IncomingMessage>();
 
-/** What Node.js would refuse without a body, and without a line in the log; and what Fastify can't route. */
+/** The error of a request that Fastify can't route, or that Node.js refuses without a body and a log line. */
 function targetError(request: IncomingMessage) {
   if (unroutable.has(request)) return new HttpError(400, 'The request is not valid HTTP');
   const { rawHeaders, httpVersion } = request;

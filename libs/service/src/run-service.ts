@@ -40,9 +40,9 @@ export interface ServiceDefinition<Tables> {
 }
 
 /**
- * The life of a service process. `node main.js` waits for the database, migrates and serves until it is told to stop;
- * `node main.js migrate` only migrates; `node main.js recount` counts the rows of the service's tables anew. Ends the process with
- * exit code 1 and one line when it can't start.
+ * The life of a service process. `node main.js` waits for the database, migrates and serves until a signal stops it;
+ * `node main.js migrate` only migrates; `node main.js recount` recounts the rows of the tables. Ends the process with exit code 1
+ * and one line when it can't start.
  */
 export async function runService<Tables>({ defaultPort, ...definition }: ServiceDefinition<Tables>) {
   const { name, rowCounts = [] } = definition;
@@ -55,7 +55,7 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
   }
 
   const assembled = assembleService(definition, settings).catch((error: unknown) => exit((error as Error).message));
-  // Before anything is waited for: as the first process of a container this one gets no signal that it does not handle.
+  // Before the first await, because the first process of a container gets no signal that it does not handle.
   closeWithGrace({ delay: STOP_LIMIT_MS, logger: false, skip: NOT_HANDLED }, async ({ err, signal }) => {
     const { app, db, lifecycle } = await assembled;
     if (err) app.log.fatal({ err }, 'ending after an unexpected error');

@@ -3,16 +3,16 @@ import { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** How long an idle connection is kept when the service closes: a request may be on its way. */
+/** Delay before idle connections are closed, because a request may be on its way. */
 const LINGER_MS = 500;
 
-/** In-flight requests are cut this long after the signal, which leaves time for the pool: 10 s after it the process is to be gone. */
-const CUT_AFTER_MS = 7_500;
+/** Delay between the signal and the close of in-flight requests, which leaves the pool time to end within 10 s. */
+const ABORT_AFTER_MS = 7_500;
 
 /**
- * Makes `app.close()` lose no request. The port is closed first. Requests that are under way or arrive on an open
- * connection are answered with `Connection: close`; idle connections are closed after a moment.
- * @param delayMs what has passed already when the close begins, at most 5 s
+ * Makes `app.close()` lose no request. Closes the port first; requests in flight and on open connections get a response with
+ * `Connection: close`, and idle connections are closed after 500 ms.
+ * @param delayMs time between the signal and the close, 5 s at most
  */
 export function drainOnClose(app: FastifyInstance, delayMs: number) {
   const { connections, server } = app;
@@ -25,27 +25,27 @@ export function drainOnClose(app: FastifyInstance, delayMs: number) {
   app.addHook('preClose', async () => {
     if (!server.listening) return;
     const closed = once(server, 'close');
-    // The close() of an HTTP server would cut idle connections at once, with whatever is on its way there.
+    // The close() of an HTTP server closes idle connections at once, and loses requests on their way.
     Server.prototype.close.call(server);
     isClosing = true;
     const lingered = new AbortController();
     await Promise.race([closed, sleep(LINGER_MS, undefined, { signal: lingered.signal }).catch(() => undefined)]);
     lingered.abort();
 
-    // Connections that become idle later would be waited for until their keep-alive time is over.
+    // Otherwise, connections that become idle later stay open until their keep-alive timeout.
     const sweep = setInterval(() => {
       server.closeIdleConnections();
       for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
     }, 50);
-    const cut = setTimeout(
+    const abort = setTimeout(
       () => connections.forEach((_, socket) => socket.destroy()),
-      CUT_AFTER_MS - delayMs - LINGER_MS,
+      ABORT_AFTER_MS - delayMs - LINGER_MS,
     );
-    // The server would not wait for the lines of the requests that are cut.
+    // The server does not wait for the log lines of closed requests.
     await Promise.all(
       Array.from(connections.keys(), (socket) => new Promise((resolve) => socket.once('close', resolve))),
     );
     clearInterval(sweep);
-    clearTimeout(cut);
+    clearTimeout(abort);
   });
 }

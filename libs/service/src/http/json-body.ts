@@ -6,8 +6,8 @@ import type { FastifyInstance } from 'fastify';
 export const NOT_UTF8 = 'Body is not valid UTF-8';
 
 /**
- * Accepts JSON in UTF-8 and nothing else. A request with no body is not looked at, whatever content type it names:
- * some HTTP clients send one with every DELETE.
+ * Accepts JSON in UTF-8 alone. Ignores the content type of a request without a body, because some HTTP clients send one with
+ * every DELETE.
  */
 export function acceptJson(app: FastifyInstance) {
   // Prototype keys are unknown properties like any other: a validator copies the known ones. To remove them takes a walk through

@@ -5,9 +5,8 @@ type Listener = (request: FastifyRequest, reply: FastifyReply) => void;
 const listenersOf = new WeakMap<FastifyInstance, Listener[]>();
 
 /**
- * Calls `listener` for each request whose connection is closed before its answer is complete, by the caller or because
- * a list failed midway. Fastify runs `onResponse` for none of them, and `onRequestAbort` only until the body has been
- * read.
+ * Calls `listener` for each request whose connection closes before its response is complete. Fastify does not run `onResponse`
+ * for it, and `onRequestAbort` only until the body has been read.
  */
 export function onAborted(app: FastifyInstance, listener: Listener) {
   const present = listenersOf.get(app);

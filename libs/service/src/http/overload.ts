@@ -2,13 +2,13 @@ import underPressure from '@fastify/under-pressure';
 import { overloaded } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
 
-/** Mean delay of the event loop over a second above which the processor is taken to be overloaded. */
+/** Maximum mean delay of the event loop over a second. */
 const MAX_EVENT_LOOP_DELAY_MS = 500;
 
-/** Only overload that lasts this long is answered with refusals; a single pause, of the whole machine maybe, is none. */
+/** Time that the overload has to last before requests get 503, because a single pause may be that of the whole machine. */
 const LASTING_MS = 2_000;
 
-/** Answers 503 while there is lastingly more to do than the processor can. */
+/** Responds 503 while the CPU is overloaded for long. */
 export async function refuseOverload(app: FastifyInstance) {
   await app.register(underPressure, {
     maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,
@@ -16,7 +16,7 @@ export async function refuseOverload(app: FastifyInstance) {
   });
 }
 
-/** @returns what is called for each request that arrives while the event loop is late */
+/** @returns a handler of requests that arrive while the event loop is late */
 function refuseIfItLasts() {
   let [since, last] = [0, 0];
   return () => {

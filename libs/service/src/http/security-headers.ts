@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from 'helmet';
 
-// The same for every answer, so they are made once; @fastify/helmet makes them anew for each, which takes longer than the
-// rest of a small answer. TLS, and with it HSTS, is the proxy's.
+// Made once, because @fastify/helmet makes the headers of each response, which takes longer than the rest of a small response.
+// The proxy does TLS, and with it HSTS.
 
-/** For every answer, as if it was data: nothing in it may be run, framed or guessed to be a page. */
+/** Headers of each response: browsers must not run, frame or sniff it. */
 export const securityHeaders = headersOf(
   helmet.contentSecurityPolicy({
     useDefaults: false,
@@ -14,14 +14,14 @@ export const securityHeaders = headersOf(
 );
 
 /**
- * What pages need beside these, and a policy of their own: who may open or embed them, and what their links tell. For data they
- * mean nothing, and there each header takes 1 to 2 % of the requests.
+ * Further headers of pages, which need a policy of their own, too. Responses with data do without them, because each header costs
+ * 1 to 2 % of the requests.
  */
 export const webPageHeaders = headersOf(
   helmet.crossOriginOpenerPolicy(),
   helmet.crossOriginResourcePolicy(),
   helmet.referrerPolicy(),
-  // For browsers of long ago, which do not know frame-ancestors.
+  // Old browsers do not know frame-ancestors.
   helmet.xFrameOptions({ action: 'deny' }),
 );
 

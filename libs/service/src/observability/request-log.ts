@@ -6,7 +6,7 @@ import { logStream } from './log-stream.ts';
 const INFO = levels.values.info!;
 const PROCESS = `"pid":${process.pid},"hostname":${JSON.stringify(hostname())}`;
 
-/** One line per request, when it is over; for those of machines, which come every few seconds, at level debug. */
+/** Logs one line per finished request; those of probes, every few seconds, at level debug. */
 export class RequestLog extends LogController {
   readonly #logsInfo: boolean;
 
@@ -24,29 +24,29 @@ export class RequestLog extends LogController {
     else if (this.#logsInfo) logStream.writeLater(new Line(request.id, finished));
   }
 
-  /** The connection was closed before the answer was complete: there is no status, or it tells only half. */
+  /** Logs a request whose connection closed before its response was complete, without the status of that half. */
   requestAborted(request: FastifyRequest, reply: FastifyReply) {
     const level = request.routeOptions.config.isForMachines ? 'debug' : 'info';
     reply.log[level]({ ...described(request, reply), status: undefined, aborted: true }, 'request');
   }
 
   override streamError(error: Error & { code?: string }, request: FastifyRequest, reply: FastifyReply) {
-    // That a reader has left is said by the line of the request.
+    // The line of the request says that its client has left.
     if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') super.streamError(error, request, reply);
   }
 }
 
-/** The address is unknown when the caller has reset the connection meanwhile. */
+/** Fields of a request's line. The address is unknown after the client has reset the connection. */
 const described = ({ method, url, ip }: FastifyRequest, { elapsedTime, statusCode }: FastifyReply) => ({
   method,
   url,
-  // Of so few different numbers, V8 has kept the texts.
+  // Rounded to numbers whose strings V8 has cached.
   ms: Math.round(elapsedTime * 100) / 100,
   ip: ip as string | undefined,
   status: statusCode,
 });
 
-/** The line that pino would write, which looks at each as if it was the first. Its text is made when it is written. */
+/** The line that pino writes, without its work per field. It becomes a string when it is written. */
 class Line {
   readonly #time = Date.now();
   readonly #reqId: string;

@@ -32,12 +32,12 @@ const ajv = new Ajv({
   verbose: true,
   allowUnionTypes: true,
   keywords: ['x-absent-if', 'x-accepts-text', 'x-empty-message'],
-  // TypeBox has made the schemas; to check them against JSON Schema's own schema would take a part of each start.
+  // TypeBox has made the schemas. Checking them against JSON Schema's own schema slows each start.
   meta: false,
   validateSchema: false,
 });
 
-/** Bodies hold typed JSON, which is checked and never converted; everything else is text, which is parsed. */
+/** Checks bodies, which hold typed JSON, without conversion, and parses parameters, which are strings. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   if (httpPart === 'body') return bodyValidator(schema as TObject);
   const parse = textParser(schema as TObject);
@@ -50,7 +50,7 @@ function bodyValidator(schema: TObject) {
   const validate = ajv.compile(schema);
   const properties = Object.entries(schema.properties) as [string, BodyProperty][];
   return (body: unknown) => {
-    // Fastify passes null when there is no body, which means the same as an empty object.
+    // Fastify passes null without a body, which means the same as an empty object.
     const value = present(properties, body ?? {});
     if (value === undefined) return { error: new HttpError(400, 'Body must be a JSON object') };
     if (!validate(value)) return { error: new HttpError(400, inWords(validate.errors![0]!)) };
@@ -61,7 +61,7 @@ function bodyValidator(schema: TObject) {
   };
 }
 
-/** The known properties of `body` that count as sent, which null never does; `undefined` when it is no object. */
+/** The known properties of `body` that count as sent, which null never does, or `undefined` when it is not an object. */
 function present(properties: [string, BodyProperty][], body: unknown): Record<string, unknown> | undefined {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
   const given = body as Record<string, unknown>;
