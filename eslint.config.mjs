@@ -10,13 +10,20 @@ const boundaries = (...alsoAllowed) => [
     depConstraints: [
       {
         sourceTag: 'app',
-        onlyDependOnLibsWithTags: [...libs('errors', 'pagination', 'database', 'service'), ...alsoAllowed],
+        onlyDependOnLibsWithTags: [
+          ...libs('errors', 'concurrency', 'pagination', 'database', 'service'),
+          ...alsoAllowed,
+        ],
       },
       { sourceTag: 'web', onlyDependOnLibsWithTags: libs('client') },
       { sourceTag: 'lib:errors', onlyDependOnLibsWithTags: [] },
+      { sourceTag: 'lib:concurrency', onlyDependOnLibsWithTags: [] },
       { sourceTag: 'lib:pagination', onlyDependOnLibsWithTags: [] },
-      { sourceTag: 'lib:database', onlyDependOnLibsWithTags: [...libs('errors'), ...alsoAllowed] },
-      { sourceTag: 'lib:service', onlyDependOnLibsWithTags: [...libs('errors', 'database'), ...alsoAllowed] },
+      { sourceTag: 'lib:database', onlyDependOnLibsWithTags: [...libs('errors', 'concurrency'), ...alsoAllowed] },
+      {
+        sourceTag: 'lib:service',
+        onlyDependOnLibsWithTags: [...libs('errors', 'concurrency', 'database'), ...alsoAllowed],
+      },
       { sourceTag: 'lib:local-postgres', onlyDependOnLibsWithTags: [] },
       { sourceTag: 'lib:client', onlyDependOnLibsWithTags: [] },
       { sourceTag: 'lib:bench', onlyDependOnLibsWithTags: libs('local-postgres') },

@@ -86,6 +86,7 @@ describe.each(['items', 'programming-languages', 'todos', 'tutorials'])('The REA
       ...loadSettings({ DATABASE_URL: url }, port),
       DATABASE_URL: 'none, required',
       DATABASE_MIGRATION_URL: 'DATABASE_URL',
+      DATABASE_POOLER: 'none',
       CORS_ORIGIN: 'any origin in development, none in production',
       SHUTDOWN_DELAY_MS: `${delay('production')} in production, else ${delay('development')}`,
     };

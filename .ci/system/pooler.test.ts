@@ -46,7 +46,11 @@ ${settings}
 test('Eight replicas start at once on an empty database: DATABASE_MIGRATION_URL leads past a pooler in transaction mode, DATABASE_URL through it', async () => {
   const poolerUrl = await startPooler();
   const replicas = Array.from({ length: 8 }, () =>
-    startProcess(main, { DATABASE_URL: poolerUrl, DATABASE_MIGRATION_URL: database.url }),
+    startProcess(main, {
+      DATABASE_URL: poolerUrl,
+      DATABASE_MIGRATION_URL: database.url,
+      DATABASE_POOLER: 'transaction',
+    }),
   );
   const urls = await Promise.all(replicas.map(({ listening }) => listening()));
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"title":"a"}' };
@@ -66,20 +70,29 @@ test('Eight replicas start at once on an empty database: DATABASE_MIGRATION_URL 
 test.each([
   ['refuses', ''],
   ['ignores', 'ignore_startup_parameters = options, statement_timeout'],
-])(
-  'A service that has been told of no pooler, and is not to migrate, works through one that %s parameters',
-  async (_, settings) => {
-    expect((await startProcess(main, { DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
-    const service = startProcess(main, { DATABASE_URL: await startPooler(settings), MIGRATE_ON_START: 'false' });
-    const url = await service.listening();
-    const create = { method: 'POST' as const, path: '/v1/items', body: { title: 'a' } };
-    const traffic = load(url, ['/readyz', '/v1/items', create, '/v1/items?page=2', '/v1/items/summary'], 32);
-    await traffic.until(({ status }) => status === 200, 200);
-    expect((await traffic.stop()).filter(({ status }) => status !== 200 && status !== 201)).toEqual([]);
-    service.child.kill('SIGTERM');
-    expect(await service.ended).toEqual({ code: 0, errors: '' });
-  },
-);
+])('DATABASE_POOLER transaction: works through a pooler that %s parameters', async (_, settings) => {
+  expect((await startProcess(main, { DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
+  const DATABASE_URL = await startPooler(settings);
+  const service = startProcess(main, { DATABASE_URL, DATABASE_POOLER: 'transaction', MIGRATE_ON_START: 'false' });
+  const url = await service.listening();
+  const create = { method: 'POST' as const, path: '/v1/items', body: { title: 'a' } };
+  const traffic = load(url, ['/readyz', '/v1/items', create, '/v1/items?page=2', '/v1/items/summary'], 32);
+  await traffic.until(({ status }) => status === 200, 200);
+  expect((await traffic.stop()).filter(({ status }) => status !== 200 && status !== 201)).toEqual([]);
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+});
+
+test.each([
+  ['refuses', ''],
+  ['ignores', 'ignore_startup_parameters = options, statement_timeout'],
+])('without DATABASE_POOLER, ends at a pooler that %s parameters and names the setting', async (_, settings) => {
+  expect((await startProcess(main, { DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
+  const service = startProcess(main, { DATABASE_URL: await startPooler(settings), MIGRATE_ON_START: 'false' });
+  expect(await service.ended).toEqual({ code: 1, errors: '' });
+  const message = 'DATABASE_POOLER must be transaction: DATABASE_URL leads to a pooler';
+  expect(service.log).toEqual([expect.objectContaining({ level: 60, err: expect.objectContaining({ message }) })]);
+});
 
 test.each([
   ['refuses', ''],

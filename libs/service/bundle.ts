@@ -42,7 +42,7 @@ await cp(docs, 'dist/swagger-ui', { recursive: true, filter: isServed });
 
 // Read at the start, see its row-counts.ts.
 await cp(
-  join(dirname(createRequire(import.meta.url).resolve('@rest-services/database')), 'row-counts.sql'),
+  join(dirname(createRequire(import.meta.url).resolve('@rest-services/database')), 'migrations/row-counts.sql'),
   'dist/row-counts.sql',
 );
 

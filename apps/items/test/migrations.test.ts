@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { migrate, openDatabase } from '@rest-services/database';
+import { Database, migrate } from '@rest-services/database';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
 import { migrations, type ItemsDatabase } from '../src/database.ts';
 
 let database: TestDatabase;
-let db: ReturnType<typeof openDatabase<ItemsDatabase>>;
+let db: Database<ItemsDatabase>;
 const options = () => ({ url: database.url, onConnectionError: () => undefined });
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  db = openDatabase({ ...options(), poolMax: 1 });
+  db = new Database({ ...options(), poolMax: 1 });
 });
 afterAll(async () => {
   await db.destroy();

@@ -1,12 +1,11 @@
-import { deletingById, inserting, pagesOf, updatingById } from '@rest-services/database';
+import { repository, type Database } from '@rest-services/database';
 import { pageHeaders, rowsOf } from '@rest-services/pagination';
 import { acceptForms, createService, type Settings } from '@rest-services/service';
-import type { Kysely } from 'kysely';
 import { constraints, type LanguagesDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
 
 /** The programming languages service: every route of the contract, without the process around it. */
-export async function buildApp(db: Kysely<LanguagesDatabase>, settings: Settings) {
+export async function buildApp(db: Database<LanguagesDatabase>, settings: Settings) {
   const app = await createService({
     settings,
     title: 'Programming languages',
@@ -17,29 +16,30 @@ export async function buildApp(db: Kysely<LanguagesDatabase>, settings: Settings
   });
   await acceptForms(app, fields);
 
-  const readPage = pagesOf(db, 'programming_language', ['id', ...fields, 'created_at', 'updated_at']);
-  const createLanguage = inserting(db, 'programming_language', fields);
-  const updateLanguage = updatingById(db, 'programming_language', fields, { absent: 'null', touch: 'updated_at' });
-  const deleteLanguage = deletingById(db, 'programming_language');
+  const languages = repository(db, 'programming_language', {
+    columns: ['id', ...fields, 'created_at', 'updated_at'],
+    insert: fields,
+    update: { columns: fields, absent: 'null', touch: 'updated_at' },
+  });
 
   app.get('/', { schema: schemas.checkService }, () => ({ message: 'ok' }));
 
   app.get('/programming-languages', { schema: schemas.listLanguages }, async ({ query: { page = 1 } }, reply) => {
-    const { total, rows } = await readPage(rowsOf({ page }));
+    const { total, rows } = await languages.page(rowsOf({ page }));
     void reply.headers(pageHeaders('/programming-languages', { page }, total));
     return { data: rows, meta: { page } };
   });
 
   app.post('/programming-languages', { schema: schemas.createLanguage }, async ({ body }) =>
-    outcome('creating', await createLanguage(body)),
+    outcome('creating', await languages.insert(body)),
   );
 
   app.put('/programming-languages/:id', { schema: schemas.updateLanguage }, async ({ params: { id = 0 }, body }) => {
-    return outcome('updating', await updateLanguage(id, body));
+    return outcome('updating', await languages.update(id, body));
   });
 
   app.delete('/programming-languages/:id', { schema: schemas.deleteLanguage }, async ({ params: { id = 0 } }) =>
-    outcome('deleting', await deleteLanguage(id)),
+    outcome('deleting', await languages.delete(id)),
   );
 
   return app;

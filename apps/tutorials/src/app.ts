@@ -1,12 +1,4 @@
-import {
-  codeOf,
-  containing,
-  deletingById,
-  inChunks,
-  inserting,
-  readingById,
-  updatingById,
-} from '@rest-services/database';
+import { errorCode, repository, SQLSTATE, type Database } from '@rest-services/database';
 import { InvalidInputError, NotFoundError, overloaded } from '@rest-services/errors';
 import { createService, parseId, sendList, type Settings } from '@rest-services/service';
 import { sql, type Kysely } from 'kysely';
@@ -14,7 +6,7 @@ import type { TutorialsDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
 
 /** The tutorials service: every route of the contract, without the process around it. */
-export async function buildApp(db: Kysely<TutorialsDatabase>, settings: Settings) {
+export async function buildApp(db: Database<TutorialsDatabase>, settings: Settings) {
   const app = await createService({
     settings,
     title: 'Tutorials',
@@ -23,46 +15,39 @@ export async function buildApp(db: Kysely<TutorialsDatabase>, settings: Settings
     includeCode: false,
     constraints: {},
   });
-  const columns = ['id', 'title', 'description', 'published'] as const;
-  const readTutorial = readingById(db, 'tutorial', columns, 'description');
-  const everything = db.selectFrom('tutorial').select(columns);
-  const listTutorials = inChunks(db, everything, 'description');
-  const listPublished = inChunks(db, everything.where('published', '=', sql.lit(true)), 'description');
-  const searchTitles = containing(db, everything, {
-    table: 'tutorial',
-    column: 'title',
-    maxLength: schemas.MAX_TITLE_LENGTH,
+  const tutorials = repository(db, 'tutorial', {
+    columns: ['id', 'title', 'description', 'published'],
     longText: 'description',
+    insert: ['title', 'description', 'published'],
+    update: { columns: ['title', 'description', 'published'], absent: 'kept' },
+    search: { column: 'title', maxLength: schemas.MAX_TITLE_LENGTH },
   });
-  const createTutorial = inserting(db, 'tutorial', ['title', 'description', 'published']);
-  const updateTutorial = updatingById(db, 'tutorial', ['title', 'description', 'published'], { absent: 'kept' });
-  const deleteTutorial = deletingById(db, 'tutorial');
 
   app.get('/api/tutorials', { schema: schemas.listTutorials }, async ({ query: { title } }, reply) =>
-    sendList(reply, await (title ? searchTitles(title) : listTutorials())),
+    sendList(reply, await (title ? tutorials.search(title) : tutorials.list())),
   );
 
   app.get('/api/tutorials/published', { schema: schemas.listPublishedTutorials }, async (_request, reply) =>
-    sendList(reply, await listPublished()),
+    sendList(reply, await tutorials.list({ published: true })),
   );
 
   app.post('/api/tutorials', { schema: schemas.createTutorial }, async ({ body }, reply) => {
     const tutorial = { description: '', published: false, ...body };
-    return reply.code(201).send({ id: await createTutorial(tutorial), ...tutorial });
+    return reply.code(201).send({ id: await tutorials.insert(tutorial), ...tutorial });
   });
 
   app.get('/api/tutorials/:id', { schema: schemas.readTutorial }, async ({ params: { id } }) => {
-    return (await readTutorial(parseId(id))) ?? missing(`Cannot find Tutorial with id=${id}.`);
+    return (await tutorials.findById(parseId(id))) ?? missing(`Cannot find Tutorial with id=${id}.`);
   });
 
   app.put('/api/tutorials/:id', { schema: schemas.updateTutorial }, async ({ params: { id }, body }) => {
     if (Object.keys(body).length === 0) throw new InvalidInputError('Data to update can not be empty!');
-    if (await updateTutorial(parseId(id), body)) return { message: 'Tutorial was updated successfully.' };
+    if (await tutorials.update(parseId(id), body)) return { message: 'Tutorial was updated successfully.' };
     return missing(`Cannot update Tutorial with id=${id}. Maybe Tutorial was not found or req.body is empty!`);
   });
 
   app.delete('/api/tutorials/:id', { schema: schemas.deleteTutorial }, async ({ params: { id } }) => {
-    if (await deleteTutorial(parseId(id))) return { message: 'Tutorial was deleted successfully!' };
+    if (await tutorials.delete(parseId(id))) return { message: 'Tutorial was deleted successfully!' };
     return missing(`Cannot delete Tutorial with id=${id}. Maybe Tutorial was not found!`);
   });
 
@@ -84,7 +69,7 @@ async function deleteAll(db: Kysely<TutorialsDatabase>) {
     await db.transaction().execute(endAutovacuum);
     return await db.transaction().execute(truncate);
   } catch (error) {
-    if (!NOT_TO_BE_TRUNCATED.has(codeOf(error))) throw error;
+    if (!NOT_TO_BE_TRUNCATED.has(errorCode(error))) throw error;
     if (performance.now() - begunAt > TIME_TO_TRUNCATE_MS) throw overloaded();
     const { numDeletedRows } = await db.deleteFrom('tutorial').executeTakeFirst();
     return Number(numDeletedRows);
@@ -103,8 +88,8 @@ async function endAutovacuum(db: Kysely<TutorialsDatabase>) {
   await sql`lock table tutorial in share update exclusive mode`.execute(db);
 }
 
-/** SQLSTATEs: a lock was not to be had in time, mostly since a backup reads the table; the role has the right to delete rows, and no other. */
-const NOT_TO_BE_TRUNCATED = new Set(['55P03', '42501']);
+/** Another session, such as a backup, reads the table; or the role may only delete rows. */
+const NOT_TO_BE_TRUNCATED = new Set<string>([SQLSTATE.LOCK_NOT_AVAILABLE, SQLSTATE.INSUFFICIENT_PRIVILEGE]);
 
 /** Everybody waits while it counts the rows, 60 ms for a million, and empties the table in a moment. `delete` takes seconds. */
 async function truncate(db: Kysely<TutorialsDatabase>) {

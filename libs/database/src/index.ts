@@ -1,12 +1,8 @@
-export { coalesced } from './batching.ts';
-export { checkServer } from './check-server.ts';
-export { CHUNK_ROWS, chunksAfter, inChunks, type LongList } from './chunks.ts';
-export { codeOf } from './connection.ts';
-export { containing } from './containing.ts';
-export { createFoldCase } from './fold-case.ts';
-export { migrate, pendingMigrations, type AppliedMigration, type Migrations } from './migrations.ts';
-export { isAnswering, openDatabase, parseConnectionUrl, poolUse, type DatabaseOptions } from './open-database.ts';
-export { pagesOf } from './pages.ts';
+export { Database, type DatabaseOptions, type PoolUse } from './connection/database.ts';
+export { checkServer, checkSessions } from './connection/check-server.ts';
+export { parseConnectionUrl } from './connection/connection-url.ts';
+export { createFoldCase } from './migrations/fold-case.ts';
+export { migrate, pendingMigrations, type AppliedMigration, type Migrations } from './migrations/migrate.ts';
 export {
   checkRowCounts,
   createRowCounts,
@@ -15,5 +11,7 @@ export {
   sampleRowCounts,
   type RowCountCheck,
   type RowCounts,
-} from './row-counts.ts';
-export { deletingById, inserting, readingById, updatingById } from './shared-statements.ts';
+} from './migrations/row-counts.ts';
+export { type List } from './rows/list.ts';
+export { repository, type Page, type Repository } from './rows/repository.ts';
+export { errorCode, SQLSTATE } from './sqlstate.ts';

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql, type Kysely } from 'kysely';
-import { containing, createFoldCase, openDatabase } from '../src/index.ts';
+import { createFoldCase, Database, repository } from '../src/index.ts';
 
 const connection = { poolMax: 1, onConnectionError: () => undefined };
-const open = (url: string) => openDatabase<unknown>({ ...connection, url, timeouts: false });
+const open = (url: string) => new Database<unknown>({ ...connection, url, hasTimeouts: false });
 
 const everyLetter = Array.from({ length: 0x11_0000 - 1 }, (_, index) => index + 1)
   .filter((code) => code < 0xd800 || code > 0xdfff)
@@ -86,12 +86,16 @@ describe.each([
       db,
     );
     await sql`analyze book`.execute(db);
-    const searching = openDatabase<{ book: { id: number; title: string; text: string } }>({ ...connection, url });
-    const search = containing(searching, searching.selectFrom('book').select(['id', 'title', 'text']), {
-      ...{ table: 'book', column: 'title', longText: 'text', maxLength: 255 },
+    const searching = new Database<{ book: { id: number; title: string; text: string } }>({ ...connection, url });
+    const books = repository(searching, 'book', {
+      columns: ['id', 'title', 'text'],
+      longText: 'text',
+      insert: [],
+      update: { columns: [], absent: 'kept' },
+      search: { column: 'title', maxLength: 255 },
     });
     for (const text of ['δρόμος', 'ΔΡΌΜΟΣ', 'όμος: i', 'μοσ', 'i 1']) {
-      expect((await search(text)).rows.map(({ id }) => id)).toEqual([5_000]);
+      expect((await books.search(text)).rows.map(({ id }) => id)).toEqual([5_000]);
     }
     await searching.destroy();
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
-import { migrate, openDatabase, pendingMigrations, type AppliedMigration, type Migrations } from '../src/index.ts';
+import { migrate, Database, pendingMigrations, type AppliedMigration, type Migrations } from '../src/index.ts';
 
 const first: Migrations = { '0001_a': { up: (db) => db.schema.createTable('a').addColumn('id', 'integer').execute() } };
 const second: Migrations = {
@@ -13,12 +13,12 @@ const second: Migrations = {
 };
 
 let database: TestDatabase;
-let db: ReturnType<typeof openDatabase<Record<string, never>>>;
+let db: Database<Record<string, never>>;
 const options = () => ({ url: database.url, onConnectionError: () => undefined });
 
 beforeEach(async () => {
   database = await createTestDatabase();
-  db = openDatabase({ ...options(), poolMax: 1 });
+  db = new Database({ ...options(), poolMax: 1 });
 });
 afterEach(async () => {
   await db.destroy();
@@ -105,7 +105,7 @@ describe('migrate', () => {
 
   test('lets requests through while it waits for a table that somebody uses', async () => {
     await migrate(options(), second);
-    const user = openDatabase({ ...options(), poolMax: 1 });
+    const user = new Database({ ...options(), poolMax: 1 });
     const locks: Migrations = {
       ...second,
       '0003_lock': { up: (db) => sql`lock table a`.execute(db).then(() => undefined) },
@@ -173,7 +173,7 @@ describe('migrate', () => {
       const inApp = { ...options(), url: `${database.url}?options=-csearch_path=app` };
       await migrate(inApp, first);
       await migrate(inApp, second);
-      const reading = openDatabase({ ...inApp, poolMax: 1 });
+      const reading = new Database({ ...inApp, poolMax: 1 });
       expect(await pendingMigrations(reading, second)).toEqual([]);
       await reading.destroy();
       expect(await locations()).toEqual(['app.a', 'app.b', 'app.kysely_migration', 'other.kysely_migration']);

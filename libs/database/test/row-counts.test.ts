@@ -2,17 +2,17 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import fc from 'fast-check';
-import { sql, type Generated, type Kysely } from 'kysely';
+import { CompiledQuery, sql, type Generated, type Kysely } from 'kysely';
 import {
   checkRowCounts,
   createRowCounts,
   foldRowCounts,
-  openDatabase,
-  pagesOf,
+  Database,
   recountRows,
   sampleRowCounts,
   type RowCounts,
 } from '../src/index.ts';
+import { createPages } from '../src/rows/page.ts';
 
 interface Tables {
   task: { id: Generated<number>; status: Generated<'open' | 'done'> };
@@ -25,7 +25,7 @@ const others: Kysely<Tables>[] = [];
 
 /** One connection, on which the statements of a transaction can be sent one by one. */
 const connection = () =>
-  openDatabase<Tables>({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+  new Database<Tables>({ url: database.url, poolMax: 1, hasTimeouts: false, onConnectionError: () => undefined });
 
 function anotherConnection() {
   const other = connection();
@@ -60,8 +60,7 @@ const newTable = () =>
 
 const taskCounts: RowCounts = { table: 'task', filter: { name: 'done', column: 'status', value: 'done' } };
 
-const createCounts = () =>
-  db.transaction().execute((transaction: Kysely<Tables>) => createRowCounts(transaction, taskCounts));
+const createCounts = () => db.transaction().execute((transaction) => createRowCounts(transaction, taskCounts));
 
 async function createTable(rowsBefore = 0) {
   await newTable();
@@ -99,6 +98,12 @@ async function waiting(type: 'advisory' | 'relation' = 'advisory', on = db) {
   return rows.length;
 }
 
+/** Runs the statements of a repository in a transaction. */
+const inTransaction = (transaction: Kysely<Tables>) =>
+  Object.assign(transaction, {
+    run: (text: string, values: unknown[]) => transaction.executeQuery(CompiledQuery.raw(text, values)),
+  }) as unknown as Database<unknown>;
+
 /** Compares counts and pages with what reading the table gives, in one snapshot. */
 async function expectExact(on: Kysely<Tables>, offsets: number[] = []) {
   await on
@@ -107,13 +112,17 @@ async function expectExact(on: Kysely<Tables>, offsets: number[] = []) {
     .execute(async (snapshot: Kysely<Tables>) => {
       const all = await tasks(snapshot).orderBy('id').execute();
       const total = all.length;
-      const pages = pagesOf(snapshot, 'task', ['id', 'status']);
+      const pages = createPages(inTransaction(snapshot), 'task', ['id', 'status']);
       expect(await counts(snapshot)).toEqual({ total, done: all.filter(({ status }) => status === 'done').length });
       for (const offset of [0, 1, Math.floor(total / 2), total - 1, total, total + 1, ...offsets]) {
         if (offset < 0) continue;
         const page = await pages({ offset, limit: 7 });
-        const rows = page.rows.map(({ id, status }) => ({ id, status }));
-        expect([offset, page.total, rows]).toEqual([offset, total, all.slice(offset, offset + 7)]);
+        const rows = page.rows as { id: number; status: string }[];
+        expect([offset, page.total, rows.map(({ id, status }) => ({ id, status }))]).toEqual([
+          offset,
+          total,
+          all.slice(offset, offset + 7),
+        ]);
       }
     });
 }
@@ -469,7 +478,7 @@ describe('The tables of the counts', () => {
 test('A table without a filter has its total', async () => {
   await sql`create table note (id bigint primary key, text text)`.execute(db);
   const noteCounts = { table: 'note' };
-  await db.transaction().execute((transaction: Kysely<Tables>) => createRowCounts(transaction, noteCounts));
+  await db.transaction().execute((transaction) => createRowCounts(transaction, noteCounts));
   await sql`insert into note values (3, 'a'), (9, 'b')`.execute(db);
   await sql`update note set text = 'c'`.execute(db);
   expect(

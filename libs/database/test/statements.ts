@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { sql, type Kysely } from 'kysely';
+import { sql, type QueryExecutorProvider } from 'kysely';
 import pg from 'pg';
 
 /** How many statements are sent during `work`. */
@@ -14,13 +14,13 @@ export async function statementsDuring(work: () => Promise<unknown>) {
 }
 
 /** Has the only session of `db` add to the server's statistics, now, what it has read since it did so last. */
-export const reportStatistics = <Tables>(db: Kysely<Tables>) => sql`select pg_stat_force_next_flush()`.execute(db);
+export const reportStatistics = (db: QueryExecutorProvider) => sql`select pg_stat_force_next_flush()`.execute(db);
 
 /**
  * How many rows of a table have been looked at, in the table or in one of its indexes, by the only session of `db`, and by
  * others as far as they have reported it.
  */
-export async function rowsLookedAt<Tables>(db: Kysely<Tables>, table: string) {
+export async function rowsLookedAt(db: QueryExecutorProvider, table: string) {
   await reportStatistics(db);
   const { rows } = await sql<{ count: number }>`
     select seq_tup_read + sum(idx_tup_read)::bigint as count

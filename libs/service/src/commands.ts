@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   checkServer,
-  codeOf,
+  Database,
+  errorCode,
   migrate,
-  openDatabase,
   pendingMigrations,
   recountRows,
   type AppliedMigration,
@@ -41,14 +41,14 @@ export async function migrateDatabase(
     app.log.warn({ pids }, 'the migration waits for other sessions of the database');
   const onApplied = ({ name, ms }: AppliedMigration) =>
     app.log.info({ migration: name, ms: Math.round(ms) }, 'Migration applied');
-  const checking = openDatabase({ ...connection, direct: false, poolMax: 1 });
+  const checking = new Database({ ...connection, supportsSessionState: false, poolMax: 1 });
   try {
     await whenUp(() => checkServer(checking), app);
     const pending = await whenUp(() => pendingMigrations(checking, migrations), app);
     await checking.destroy();
     if (pending.length > 0) await migrate({ ...connection, onBlocked, onApplied }, migrations);
     if (pending.length > 0 || isJob) {
-      const reporting = openDatabase({ ...connection, poolMax: 1 });
+      const reporting = new Database({ ...connection, poolMax: 1 });
       await whenUp(() => reportRowCounts(app.log, reporting, rowCounts), app);
       await reporting.destroy();
     }
@@ -59,12 +59,17 @@ export async function migrateDatabase(
   app.log.info('database is up to date');
 }
 
-/** Checks the database without waiting for it, because /readyz tells when it is up. Ends the process when it can't be used. */
+/** Checks the server of the database, without waiting for it: /readyz says when it is up. */
 export async function checkDatabase(app: Service, connection: Connection) {
-  const checking = openDatabase({ ...connection, direct: false, poolMax: 1 });
+  const checking = new Database({ ...connection, supportsSessionState: false, poolMax: 1 });
+  await exitIfUnusable(app, () => checkServer(checking));
+  await checking.destroy();
+}
+
+/** Ends the process with exit code 1 when a check fails for another reason than that the database is not up yet. */
+export async function exitIfUnusable(app: Service, check: () => Promise<void>) {
   try {
-    await checkServer(checking);
-    await checking.destroy();
+    await check();
   } catch (error) {
     if (isNotUpYet(error)) app.log.warn({ err: error }, 'database is not up yet');
     else {
@@ -76,7 +81,7 @@ export async function checkDatabase(app: Service, connection: Connection) {
 
 /** Recounts the rows of each table. Ends the process with exit code 1 when the database fails. */
 export async function recount(app: Service, connection: Connection, rowCounts: RowCounts[]) {
-  const db = openDatabase({ ...connection, poolMax: 1, timeouts: false });
+  const db = new Database({ ...connection, poolMax: 1, hasTimeouts: false });
   try {
     for (const counts of rowCounts) {
       const startedAt = performance.now();
@@ -90,7 +95,7 @@ export async function recount(app: Service, connection: Connection, rowCounts: R
   await db.destroy();
 }
 
-const isNotUpYet = (error: unknown) => error instanceof OverloadedError || NOT_UP_YET.test(codeOf(error));
+const isNotUpYet = (error: unknown) => error instanceof OverloadedError || NOT_UP_YET.test(errorCode(error));
 
 /** @throws the last error after a minute, or the first error that does not go away by waiting */
 async function whenUp<Result>(query: () => Promise<Result>, app: Service) {

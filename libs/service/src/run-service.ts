@@ -1,9 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openDatabase, parseConnectionUrl, type Migrations, type RowCounts } from '@rest-services/database';
+import { checkSessions, Database, type Migrations, type RowCounts } from '@rest-services/database';
 import closeWithGrace from 'close-with-grace';
-import type { Kysely } from 'kysely';
-import { checkDatabase, migrateDatabase, recount } from './commands.ts';
+import { checkDatabase, exitIfUnusable, migrateDatabase, recount } from './commands.ts';
 import type { Service } from './create-service.ts';
 import { addMetrics } from './observability/metrics.ts';
 import { addProbes, type Lifecycle } from './observability/probes.ts';
@@ -36,7 +35,7 @@ export interface ServiceDefinition<Tables> {
   migrations: Migrations;
   /** Tables whose rows the migrations count. */
   rowCounts?: RowCounts[];
-  buildApp: (db: Kysely<Tables>, settings: Settings) => Promise<Service>;
+  buildApp: (db: Database<Tables>, settings: Settings) => Promise<Service>;
 }
 
 /**
@@ -73,7 +72,7 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
     app.log.info('stopped');
   });
 
-  const { app, lifecycle, onConnectionError } = await assembled;
+  const { app, db, lifecycle, onConnectionError } = await assembled;
   const url = settings.DATABASE_MIGRATION_URL ?? settings.DATABASE_URL;
   const connection = { url, applicationName: name, onConnectionError };
   if (command === 'recount') {
@@ -86,9 +85,8 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
   }
   if (settings.MIGRATE_ON_START) await migrateDatabase(app, connection, definition, { isJob: false });
   else await checkDatabase(app, { ...connection, url: settings.DATABASE_URL });
+  await exitIfUnusable(app, () => checkSessions(db));
 
-  const mode = connectionMode(settings);
-  app.log.info(mode, `Prepared statements are ${mode.connection === 'direct' ? 'on' : 'off'}`);
   try {
     // Fastify listens at both addresses of localhost, with a second server that the drain does not know.
     const isLocalhost = settings.HOST === 'localhost';
@@ -108,14 +106,14 @@ export async function assembleService<Tables>(
   const connection = {
     url: settings.DATABASE_URL,
     applicationName: name,
-    direct: connectionMode(settings).connection === 'direct',
+    supportsSessionState: settings.DATABASE_POOLER === undefined,
     onConnectionError,
   };
-  const db = openDatabase<Tables>({ ...connection, poolMax: settings.DATABASE_POOL_MAX });
+  const db = new Database<Tables>({ ...connection, poolMax: settings.DATABASE_POOL_MAX });
   const app = await buildApp(db, settings);
   const lifecycle: Lifecycle = { isDraining: false };
   // A dedicated connection: probes check whether the database can be reached, not whether there is much to do.
-  const probing = openDatabase<Tables>({ ...connection, poolMax: 1 });
+  const probing = new Database<Tables>({ ...connection, poolMax: 1 });
   app.addHook('onClose', () => probing.destroy());
   addProbes(app, { db, probing, migrations, lifecycle });
   addMetrics(app, db, name, maintainRowCounts(app, db, rowCounts));
@@ -124,22 +122,6 @@ export async function assembleService<Tables>(
   function onConnectionError(error: Error) {
     app.log.warn({ err: error }, 'database connection lost');
   }
-}
-
-/** Another database for migrations says that the one for requests is reached through a pooler; another role does not. */
-function connectionMode({ DATABASE_URL, DATABASE_MIGRATION_URL }: Settings) {
-  if (DATABASE_MIGRATION_URL === undefined)
-    return { connection: 'direct', reason: 'DATABASE_MIGRATION_URL is not set' };
-  const [database, migrationDatabase] = [databaseOf(DATABASE_URL), databaseOf(DATABASE_MIGRATION_URL)];
-  return {
-    connection: database === migrationDatabase ? 'direct' : 'pooler',
-    reason: `DATABASE_URL leads to ${database}, DATABASE_MIGRATION_URL to ${migrationDatabase}`,
-  };
-}
-
-function databaseOf(url: string) {
-  const { host, port = 5_432, database } = parseConnectionUrl(url);
-  return `${host}:${port}/${database}`;
 }
 
 function cannotListen(error: NodeJS.ErrnoException, { HOST, PORT }: Settings) {

@@ -19,6 +19,12 @@ const EnvironmentVariables = Type.Object({
   DATABASE_MIGRATION_URL: Type.Optional(
     Type.String({ pattern: '^postgres(ql)?://', description: 'postgres://USER:PASSWORD@HOST:PORT/DATABASE' }),
   ),
+  DATABASE_POOLER: Type.Optional(
+    Type.Enum(['transaction'], {
+      type: 'string',
+      description: 'transaction, where DATABASE_URL leads to a pooler in that mode, or not set',
+    }),
+  ),
   DATABASE_POOL_MAX: Type.Integer({
     minimum: 1,
     maximum: 1_000,

@@ -3,7 +3,7 @@ import { get, request, type ClientRequest, type IncomingMessage } from 'node:htt
 import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { LongList } from '@rest-services/database';
+import type { List } from '@rest-services/database';
 import { HttpError } from '@rest-services/errors';
 import { Type } from 'typebox';
 import { createService, sendList, type Settings } from '../src/index.ts';
@@ -81,7 +81,7 @@ async function buildApp(_db: unknown, settings: Settings) {
 /** Number of requests that get their rows in the same moment. */
 const AT_ONCE = 10;
 
-const chunks = (count: number): LongList<string[]> => {
+const chunks = (count: number): List<string[]> => {
   chunksRead += 1;
   return { rows: [['x'.repeat(8 * MiB)]], next: count === 1 ? undefined : () => Promise.resolve(chunks(count - 1)) };
 };

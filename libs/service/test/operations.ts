@@ -237,24 +237,6 @@ export function testOperations({ name, main, defaultPort, list, record, firstMig
       expect(await sessions('')).toEqual(new Set([name]));
       expect(await sessions('?application_name=other')).toEqual(new Set(['other']));
     });
-
-    test('The log tells at the start whether statements are prepared, and why', async () => {
-      const { hostname, port, pathname } = new URL(database.url);
-      const elsewhere = database.url.replace(`@${hostname}`, '@elsewhere');
-      const modes = ['', database.url, elsewhere].map(async (DATABASE_MIGRATION_URL) => {
-        const service = start({ DATABASE_MIGRATION_URL, MIGRATE_ON_START: 'false' });
-        await service.listening();
-        return service.logged(/^Prepared statements/);
-      });
-      const at = (host: string) => `${host}:${port}${pathname}`;
-      const reason = (host: string) => `DATABASE_URL leads to ${at(hostname)}, DATABASE_MIGRATION_URL to ${at(host)}`;
-      const [on, off] = ['Prepared statements are on', 'Prepared statements are off'];
-      expect(await Promise.all(modes)).toMatchObject([
-        { level: 30, msg: on, connection: 'direct', reason: 'DATABASE_MIGRATION_URL is not set' },
-        { level: 30, msg: on, connection: 'direct', reason: reason(hostname) },
-        { level: 30, msg: off, connection: 'pooler', reason: reason('elsewhere') },
-      ]);
-    });
   });
 
   describe('Life of a process', () => {

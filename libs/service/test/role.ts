@@ -1,4 +1,4 @@
-import { openDatabase } from '@rest-services/database';
+import { Database } from '@rest-services/database';
 import type { TestDatabase } from '@rest-services/local-postgres';
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 
@@ -9,7 +9,7 @@ export async function withRole(
 ) {
   const name = `of_${new URL(database.url).pathname.slice(1)}`;
   const role = sql.id(name);
-  const db = openDatabase({ url: database.url, poolMax: 2, timeouts: false, onConnectionError: () => undefined });
+  const db = new Database({ url: database.url, poolMax: 2, hasTimeouts: false, onConnectionError: () => undefined });
   await sql`create role ${role} login password 'secret'`.execute(db);
   try {
     await act(db, role, Object.assign(new URL(database.url), { username: name, password: 'secret' }).href);

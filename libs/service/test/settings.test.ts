@@ -55,6 +55,7 @@ describe('Settings', () => {
     ['PORT', '1e3'],
     ['PORT', '0x50'],
     ['NODE_ENV', 'prod'],
+    ['DATABASE_POOLER', 'session'],
     ['DATABASE_POOL_MAX', '0'],
     ['DATABASE_POOL_MAX', '1001'],
     ['MIGRATE_ON_START', 'yes'],

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LongList } from '@rest-services/database';
+import type { List } from '@rest-services/database';
 import { isOverload, overloaded } from '@rest-services/errors';
 import type { FastifyReply } from 'fastify';
 import pLimit from 'p-limit';
@@ -26,7 +26,7 @@ const MAX_RETRIES_MS = 30_000;
  * a failure after the first chunk closes the connection, because the status has been sent.
  * @throws OverloadedError when the list has several chunks and the memory budget is full
  */
-export function sendList<Row>(reply: FastifyReply, list: LongList<Row>) {
+export function sendList<Row>(reply: FastifyReply, list: List<Row>) {
   const serialise = reply.getSerializationFunction('200') ?? JSON.stringify;
   void reply.type('application/json; charset=utf-8');
   if (!list.next) {
@@ -41,7 +41,7 @@ export function sendList<Row>(reply: FastifyReply, list: LongList<Row>) {
   const { memoryBudget } = reply.server;
   if (memoryBudget.isFull) throw overloaded();
   const elements = (rows: readonly Row[]) => serialise(rows).slice(1, -1);
-  const chunkOf = ({ rows, next }: LongList<Row>): Chunk => ({
+  const chunkOf = ({ rows, next }: List<Row>): Chunk => ({
     bytes: Buffer.from(rows.length > 0 ? `,${elements(rows)}` : ''),
     next: next && (async () => chunkOf(await next())),
   });

@@ -1,6 +1,6 @@
-import { coalesced, poolUse } from '@rest-services/database';
+import { coalesce } from '@rest-services/concurrency';
+import type { Database } from '@rest-services/database';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Kysely } from 'kysely';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { writeBuffer } from './write-buffer.ts';
 import { REFUSED } from '../http/connections.ts';
@@ -22,7 +22,7 @@ interface Observed {
  */
 export function addMetrics<Tables>(
   app: FastifyInstance,
-  db: Kysely<Tables>,
+  db: Database<Tables>,
   service: string,
   inexactBlocks: InexactBlocks,
 ) {
@@ -72,7 +72,7 @@ export function addMetrics<Tables>(
     labelNames: ['state'] as const,
     registers: [registry],
     collect() {
-      const use = poolUse(db);
+      const use = db.poolUse;
       this.set({ state: 'in_use' }, use.inUse);
       this.set({ state: 'idle' }, use.idle);
       this.set({ state: 'waiting' }, use.waiting);
@@ -106,7 +106,7 @@ export function addMetrics<Tables>(
   );
 
   // Each takes some milliseconds of the processor, and nobody is refused under overload here.
-  const metrics = coalesced(() => {
+  const metrics = coalesce(() => {
     observed.flush();
     return registry.metrics();
   });

@@ -1,7 +1,6 @@
-import { isAnswering, pendingMigrations, type Migrations } from '@rest-services/database';
+import { pendingMigrations, type Database, type Migrations } from '@rest-services/database';
 import { isOverload } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
-import type { Kysely } from 'kysely';
 
 export interface Lifecycle {
   /** Set when the process is about to close: traffic should go elsewhere. */
@@ -22,9 +21,9 @@ export const forMachines = {
 
 interface Probed<Tables> {
   /** Serves the requests. */
-  db: Kysely<Tables>;
+  db: Database<Tables>;
   /** One connection for the probes alone, so that they do not wait behind requests. */
-  probing: Kysely<Tables>;
+  probing: Database<Tables>;
   migrations: Migrations;
   lifecycle: Lifecycle;
 }
@@ -44,7 +43,7 @@ export function addProbes<Tables>(app: FastifyInstance, { db, probing, migration
   /** One look for all who ask meanwhile: with too many on one connection, the database would seem to be at fault. */
   async function databaseObstacle() {
     // A busy database answers the requests, and would let the probe wait for longer than a load balancer does.
-    if (isMigrated && isAnswering(db)) return undefined;
+    if (isMigrated && db.isResponding) return undefined;
     look ??= lookForObstacle().finally(() => (look = undefined));
     return look;
   }

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   checkRowCounts,
-  codeOf,
+  errorCode,
+  type Database,
   foldRowCounts,
   sampleRowCounts,
   type RowCountCheck,
   type RowCounts,
 } from '@rest-services/database';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import type { Kysely } from 'kysely';
 
 /** Delay between two folds while there are changes: a first page then adds up a few hundred of them at most. */
 const FOLD_DELAY_MS = 250;
@@ -32,7 +32,7 @@ export type InexactBlocks = ReadonlyMap<string, ReadonlySet<number>>;
  */
 export function maintainRowCounts<Tables>(
   app: FastifyInstance,
-  db: Kysely<Tables>,
+  db: Database<Tables>,
   rowCounts: RowCounts[],
 ): InexactBlocks {
   const inexact = new Map(rowCounts.map(({ table }) => [table, new Set<number>()]));
@@ -54,7 +54,7 @@ export function maintainRowCounts<Tables>(
     let isRefused = false;
     for (let folded = 0; await elapsed(folded > 0 ? FOLD_DELAY_MS : IDLE_DELAY_MS);) {
       folded = await foldRowCounts(db, counts).catch((error: unknown) => {
-        if (codeOf(error) === NOT_PERMITTED && !isRefused) {
+        if (errorCode(error) === NOT_PERMITTED && !isRefused) {
           isRefused = true;
           app.log.error({ err: error, table: counts.table }, 'Row counts are not folded, so that pages get slower');
         }
@@ -85,7 +85,7 @@ export function maintainRowCounts<Tables>(
 }
 
 /** Compares the counts of some blocks with their rows, and logs what differs. */
-export async function reportRowCounts<Tables>(log: FastifyBaseLogger, db: Kysely<Tables>, rowCounts: RowCounts[]) {
+export async function reportRowCounts<Tables>(log: FastifyBaseLogger, db: Database<Tables>, rowCounts: RowCounts[]) {
   for (const counts of rowCounts) {
     for (const result of await sampleRowCounts(db, counts)) if (!result.isExact) logInexact(log, counts, result);
   }

@@ -1,11 +1,15 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { limitedPerRow } from '../src/batching.ts';
-import { places } from '../src/places.ts';
+import { OverloadedError } from '@rest-services/errors';
+import { Semaphore } from '@rest-services/concurrency';
+import { limitConcurrencyPerRow } from '../src/rows/shared-statement.ts';
 
 test('No more than two changes of a row are under way, however they arrive', async () => {
   const underWay: (() => void)[] = [];
-  const change = limitedPerRow(() => new Promise<boolean>((resolve) => underWay.push(() => resolve(true))), places(2));
+  const change = limitConcurrencyPerRow(
+    () => new Promise<boolean>((resolve) => underWay.push(() => resolve(true))),
+    new Semaphore(2),
+  );
 
   // The changes of one end in their order, of the other the last one first.
   for (const [id, next] of [
@@ -24,7 +28,10 @@ test('No more than two changes of a row are under way, however they arrive', asy
 
 test('No more changes of all rows together are under way than there are places', async () => {
   const underWay: (() => void)[] = [];
-  const change = limitedPerRow(() => new Promise<boolean>((resolve) => underWay.push(() => resolve(true))), places(3));
+  const change = limitConcurrencyPerRow(
+    () => new Promise<boolean>((resolve) => underWay.push(() => resolve(true))),
+    new Semaphore(3),
+  );
   const asked = Array.from({ length: 8 }, (_, id) => change({ id }));
   for (let left = asked.length; left > 0; left -= 1) {
     await endOfTurn();
@@ -38,12 +45,12 @@ describe('A change of a row that others are changing', () => {
   test('is not carried out any more once it has been refused', async () => {
     const carriedOut: string[] = [];
     const finish: (() => void)[] = [];
-    const change = limitedPerRow(({ name }: { id: number; name: string }) => {
+    const change = limitConcurrencyPerRow(({ name }: { id: number; name: string }) => {
       carriedOut.push(name);
       return new Promise<boolean>((resolve) => finish.push(() => resolve(true)));
-    }, places(2));
+    }, new Semaphore(2));
     const others = ['first', 'second'].map((name) => change({ id: 1, name }));
-    await expect(change({ id: 1, name: 'late' }, performance.now())).rejects.toMatchObject({ statusCode: 503 });
+    await expect(change({ id: 1, name: 'late' }, performance.now())).rejects.toThrow(OverloadedError);
     const last = change({ id: 1, name: 'last' });
     finish.forEach((done) => done());
     await Promise.all(others);
@@ -56,16 +63,16 @@ describe('A change of a row that others are changing', () => {
   test('is not carried out either when its turn comes in the moment in which it is refused', async () => {
     const finish = new Map<number, (() => void)[]>();
     const lateOnes: number[] = [];
-    const change = limitedPerRow(({ id, isLate }: { id: number; isLate?: boolean }) => {
+    const change = limitConcurrencyPerRow(({ id, isLate }: { id: number; isLate?: boolean }) => {
       if (isLate) lateOnes.push(id);
       return new Promise<boolean>((resolve) => finish.set(id, [...(finish.get(id) ?? []), () => resolve(true)]));
-    }, places(Infinity));
+    }, new Semaphore(Infinity));
     const ids = Array.from({ length: 500 }, (_, index) => index);
     await Promise.all(
       ids.map(async (id) => {
         const others = [change({ id }), change({ id })];
         const late = change({ id, isLate: true }, performance.now() + 1_500 + id / 10);
-        await expect(late).rejects.toMatchObject({ statusCode: 503 });
+        await expect(late).rejects.toThrow(OverloadedError);
         finish.get(id)!.forEach((done) => done());
         await Promise.all(others);
       }),
@@ -75,16 +82,16 @@ describe('A change of a row that others are changing', () => {
   });
 
   test('is carried out, however late, when they have ended meanwhile', async () => {
-    const change = limitedPerRow(() => Promise.resolve(true), places(2));
+    const change = limitConcurrencyPerRow(() => Promise.resolve(true), new Semaphore(2));
     await Promise.all([change({ id: 1 }), change({ id: 1 }), change({ id: 1 })]);
     expect(await change({ id: 1 }, performance.now() - 1_000)).toBe(true);
   });
 
   test('is carried out, however late, when they have failed at the same moment', async () => {
     let fails = true;
-    const change = limitedPerRow(
+    const change = limitConcurrencyPerRow(
       () => (fails ? Promise.reject(new Error('of a test')) : Promise.resolve(true)),
-      places(2),
+      new Semaphore(2),
     );
     await Promise.allSettled([change({ id: 1 }), change({ id: 1 })]);
     fails = false;
@@ -92,7 +99,7 @@ describe('A change of a row that others are changing', () => {
   });
 
   test('that is under way when its time is over is not refused: it may still take effect', async () => {
-    const change = limitedPerRow(() => new Promise(() => undefined), places(2));
+    const change = limitConcurrencyPerRow(() => new Promise(() => undefined), new Semaphore(2));
     void change({ id: 1 });
     await expect(change({ id: 1 }, performance.now() + 10)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
   });

@@ -1,16 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql, type Kysely } from 'kysely';
+import { sql, type QueryExecutorProvider } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
-import { codeOf } from './connection.ts';
-import { IDLE_MIGRATION_TIMEOUT, openDatabase, REFUSED_PARAMETERS, type DatabaseOptions } from './open-database.ts';
+import { Database, type DatabaseOptions } from '../connection/database.ts';
+import { MIGRATION_IDLE_TIMEOUT } from '../connection/session-parameters.ts';
+import { errorCode, SQLSTATE } from '../sqlstate.ts';
 
 /** A service's schema changes by name. Names sort in the order of writing; what has been released is never edited. */
 export type Migrations = Record<string, Migration>;
-
-const UNDEFINED_TABLE = '42P01';
-
-/** SQLSTATE lock_not_available. */
-const LOCK_TIMED_OUT = '55P03';
 
 /**
  * Who wants to use a table that a migration waits for waits behind it, the requests of a release that is running among them. So a
@@ -52,8 +48,8 @@ export async function migrate(
   { onBlocked = () => undefined, onApplied = () => undefined, ...connection }: MigrateOptions,
   migrations: Migrations,
 ): Promise<void> {
-  const db = openDatabase<MigrationTable>({ ...connection, poolMax: 1, timeouts: false });
-  const watching = openDatabase({ ...connection, poolMax: 1 });
+  const db = new Database<MigrationTable>({ ...connection, poolMax: 1, hasTimeouts: false });
+  const watching = new Database({ ...connection, poolMax: 1 });
   const isOver = new AbortController();
   const durations = new Map<string, number>();
   try {
@@ -72,7 +68,7 @@ export async function migrate(
           results.forEach(({ migrationName: name }) => onApplied({ name, ms: durations.get(name)! }));
           return;
         }
-        if (codeOf(error) !== LOCK_TIMED_OUT) throw error as Error;
+        if (errorCode(error) !== SQLSTATE.LOCK_NOT_AVAILABLE) throw error as Error;
         await sleep(RETRY_MS);
       }
     });
@@ -86,7 +82,7 @@ export async function migrate(
 
   /** Asked for while the only connection holds the lock; another one, kept, would be ended as idle in a long migration. */
   async function getMigrations() {
-    const reading = openDatabase<MigrationTable>({ ...connection, poolMax: 1, timeouts: false });
+    const reading = new Database<MigrationTable>({ ...connection, poolMax: 1, hasTimeouts: false });
     try {
       const applied = await appliedMigrations(reading);
       const timed = Object.entries(migrations).map(([name, migration]) => [name, timedMigration(name, migration)]);
@@ -108,7 +104,7 @@ export async function migrate(
 }
 
 /** Names of the migrations that the database still lacks. */
-export async function pendingMigrations<Tables>(db: Kysely<Tables>, migrations: Migrations): Promise<string[]> {
+export async function pendingMigrations(db: QueryExecutorProvider, migrations: Migrations): Promise<string[]> {
   const applied = new Set(await appliedMigrations(db));
   return Object.keys(migrations).filter((name) => !applied.has(name));
 }
@@ -119,12 +115,12 @@ interface MigrationTable {
 
 const alreadyApplied: Migration = { up: () => Promise.resolve() };
 
-async function appliedMigrations<Tables>(db: Kysely<Tables>) {
+async function appliedMigrations(db: QueryExecutorProvider) {
   try {
     const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
     return rows.map(({ name }) => name);
   } catch (error) {
-    if (codeOf(error) === UNDEFINED_TABLE) return [];
+    if (errorCode(error) === SQLSTATE.UNDEFINED_TABLE) return [];
     throw error;
   }
 }
@@ -133,7 +129,7 @@ async function appliedMigrations<Tables>(db: Kysely<Tables>) {
  * Kysely would take a `kysely_migration` of any schema for its own.
  * @returns the schema of the table that the search path finds, or in which it would be created
  */
-async function migrationTableSchema<Tables>(db: Kysely<Tables>) {
+async function migrationTableSchema(db: QueryExecutorProvider) {
   const { rows } = await sql<{ migrationTableSchema: string }>`
     select coalesce(
       (select nspname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
@@ -147,23 +143,23 @@ async function migrationTableSchema<Tables>(db: Kysely<Tables>) {
  * @returns the process id of the session
  * @throws Error with the SQLSTATE 08P01 when a pooler has ignored the parameters of the session
  */
-async function directSessionOf<Tables>(db: Kysely<Tables>) {
+async function directSessionOf(db: QueryExecutorProvider) {
   const { rows } = await sql<{ pid: number; idle: string }>`
     select pg_backend_pid() as pid, current_setting('idle_session_timeout') as idle`.execute(db);
   const { pid, idle } = rows[0]!;
-  if (idle === IDLE_MIGRATION_TIMEOUT) return pid;
-  throw Object.assign(new Error('startup parameters were ignored'), { code: REFUSED_PARAMETERS });
+  if (idle === MIGRATION_IDLE_TIMEOUT) return pid;
+  throw Object.assign(new Error('startup parameters were ignored'), { code: SQLSTATE.PROTOCOL_VIOLATION });
 }
 
 function describeRefusal(error: unknown) {
-  if (codeOf(error) !== REFUSED_PARAMETERS) return error;
+  if (errorCode(error) !== SQLSTATE.PROTOCOL_VIOLATION) return error;
   const refusal = new Error('DATABASE_MIGRATION_URL must lead to the server itself', { cause: error });
-  return Object.assign(refusal, { code: REFUSED_PARAMETERS });
+  return Object.assign(refusal, { code: SQLSTATE.PROTOCOL_VIOLATION });
 }
 
 /** @throws AbortError when `signal` says that it is over */
-async function watchBlockers<Tables>(
-  db: Kysely<Tables>,
+async function watchBlockers(
+  db: QueryExecutorProvider,
   pid: number,
   onBlocked: (pids: number[]) => void,
   signal: AbortSignal,
@@ -177,7 +173,7 @@ async function watchBlockers<Tables>(
   }
 }
 
-async function blockersOf<Tables>(db: Kysely<Tables>, pid: number) {
+async function blockersOf(db: QueryExecutorProvider, pid: number) {
   const { rows } = await sql<{ pids: number[] }>`select pg_blocking_pids(${pid}) as pids`.execute(db);
   return rows[0]!.pids;
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
-import { chunksAfter, inChunks, openDatabase, type LongList } from '../src/index.ts';
+import { Database, repository, type List } from '../src/index.ts';
+import { listContinuation } from '../src/rows/list.ts';
 
 interface Tables {
   number: { id: number; even: boolean };
@@ -9,10 +10,10 @@ interface Tables {
 }
 
 let database: TestDatabase;
-let db: ReturnType<typeof openDatabase<Tables>>;
+let db: Database<Tables>;
 beforeAll(async () => {
   database = await createTestDatabase();
-  db = openDatabase<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
+  db = new Database<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
   await sql`create table number as select id::bigint, id % 2 = 0 as even from generate_series(1, 5000) id order by random()`.execute(
     db,
   );
@@ -23,16 +24,22 @@ afterAll(async () => {
 });
 
 const even = Array.from({ length: 2_500 }, (_, index) => 2 * (index + 1));
-const evenNumbers = () => db.selectFrom('number').select('id').where('even', '=', sql.lit(true));
+const firstChunk = (limit: number) =>
+  db.selectFrom('number').select('id').where('even', '=', true).orderBy('id').limit(Math.min(limit, 250)).execute();
+const evenNumbers = (on = db) =>
+  listContinuation<Tables, { id: number }>(on, (id) => sql`select id from number where even and id > ${id}`);
+const numbers = { insert: [], update: { columns: [], absent: 'kept' } } as const;
 
-async function read(list: LongList<{ id: number }>) {
+async function read(list: List<{ id: number }>) {
   const chunks = [list.rows];
   for (let more = await list.next?.(); more; more = await more.next?.()) chunks.push(more.rows);
   return { ids: chunks.flat().map(({ id }) => id), sizes: chunks.map((rows) => rows.length) };
 }
 
 test('A list has all rows of the query, sorted by id, in chunks of at most 250', async () => {
-  const { ids, sizes } = await read(await inChunks(db, evenNumbers())());
+  const { ids, sizes } = await read(
+    await repository(db, 'number', { columns: ['id', 'even'], ...numbers }).list({ even: true }),
+  );
   expect(ids).toEqual(even);
   // That there are no more shows only when they are asked for.
   expect(sizes).toEqual([...Array.from({ length: 10 }, () => 250), 0]);
@@ -44,8 +51,8 @@ test('Of rows with long texts, a chunk ends with the one that reaches 128 KiB', 
     select id, repeat('é', length / 2) as text from unnest(${lengths}::integer[]) with ordinality as given (length, id)`.execute(
     db,
   );
-  const list = inChunks(db, db.selectFrom('page').select(['id', 'text']), 'text');
-  const { ids, sizes } = await read(await list());
+  const pages = repository(db, 'page', { columns: ['id', 'text'], longText: 'text', ...numbers });
+  const { ids, sizes } = await read(await pages.list());
   expect(ids).toEqual(lengths.map((_, index) => index + 1));
   expect(sizes).toEqual([2, 1, 1, 250, 2, 1]);
 });
@@ -53,8 +60,8 @@ test('Of rows with long texts, a chunk ends with the one that reaches 128 KiB', 
 test.each([10, 250, 251, 1_000, 2_500, Infinity])(
   'A list that goes on from its first chunk ends after %d rows, if there are so many',
   async (limit) => {
-    const first = await evenNumbers().orderBy('id').limit(Math.min(limit, 250)).execute();
-    const { ids, sizes } = await read(chunksAfter(db, evenNumbers())(first, limit));
+    const first = await firstChunk(limit);
+    const { ids, sizes } = await read(evenNumbers()(first, limit));
     expect(ids).toEqual(even.slice(0, limit));
     expect(Math.max(...sizes)).toBeLessThanOrEqual(250);
   },
@@ -62,8 +69,8 @@ test.each([10, 250, 251, 1_000, 2_500, Infinity])(
 
 test('A list that is complete with its first chunk asks the database for nothing more', async () => {
   const url = 'postgres://127.0.0.1:1/nobody-listens';
-  const unreachable = openDatabase<Tables>({ url, poolMax: 1, onConnectionError: () => undefined });
-  const first = await evenNumbers().orderBy('id').limit(250).execute();
-  const { ids } = await read(chunksAfter(unreachable, evenNumbers())(first, 250));
+  const unreachable = new Database<Tables>({ url, poolMax: 1, onConnectionError: () => undefined });
+  const first = await firstChunk(250);
+  const { ids } = await read(evenNumbers(unreachable)(first, 250));
   expect(ids).toEqual(even.slice(0, 250));
 });

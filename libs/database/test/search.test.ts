@@ -4,7 +4,8 @@ import { createTestDatabase, type TestDatabase } from '@rest-services/local-post
 import fc from 'fast-check';
 import { sql, type Kysely } from 'kysely';
 import { OverloadedError } from '@rest-services/errors';
-import { containing, createFoldCase, openDatabase, poolUse, type LongList } from '../src/index.ts';
+import { createFoldCase, Database, repository, type List } from '../src/index.ts';
+import { createSearch } from '../src/rows/search.ts';
 import { reportStatistics, rowsLookedAt, statementsDuring } from './statements.ts';
 
 interface Book {
@@ -26,10 +27,10 @@ const farId = 100_077;
 
 let database: TestDatabase;
 /** One connection, so that statements come one after the other and a sample is known after the first search. */
-let db: Kysely<Tables>;
+let db: Database<Tables>;
 let observer: Kysely<Tables>;
 let withTitle: ReturnType<typeof search>;
-const open = () => openDatabase<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
+const open = () => new Database<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
 beforeAll(async () => {
   database = await createTestDatabase();
   observer = open();
@@ -63,16 +64,16 @@ async function createTable(table: string) {
 }
 
 const search = (table: keyof Tables, statistics: string = table) =>
-  containing(db, db.selectFrom(table).select(['id', 'title', 'text']), {
-    table: statistics,
-    column: 'title',
-    maxLength: 255,
-    longText: 'text',
-  });
+  createSearch<Tables, Book>(
+    db,
+    statistics,
+    { column: 'title', maxLength: 255, longText: 'text' },
+    (condition) => sql`select id, title, text from ${sql.table(table)} where ${condition}`,
+  );
 
 async function titles(searching: ReturnType<typeof search>, text: string) {
   const found: string[] = [];
-  let list: LongList<Book> | undefined = await searching(text);
+  let list: List<Book> | undefined = await searching(text);
   for (; list; list = await list.next?.()) found.push(...list.rows.map(({ title }) => title));
   return found;
 }
@@ -133,25 +134,30 @@ test('A text longer than any in the table is not searched for', async () => {
 });
 
 test('Searches use a fifth of the connections, and end with 503 when their time has passed', async () => {
-  const wide = openDatabase<Tables>({ url: database.url, poolMax: 10, onConnectionError: () => undefined });
-  const searching = containing(wide, wide.selectFrom('book').select(['id', 'title', 'text']), {
-    ...{ table: 'book', column: 'title', longText: 'text', maxLength: 255 },
+  const wide = new Database<Tables>({ url: database.url, poolMax: 10, onConnectionError: () => undefined });
+  const books = repository(wide, 'book', {
+    columns: ['id', 'title', 'text'],
+    longText: 'text',
+    insert: [],
+    update: { columns: [], absent: 'kept' },
+    search: { column: 'title', maxLength: 255 },
   });
+  const searching = (text: string) => books.search(text);
   await searching('About');
-  while (poolUse(wide).inUse > 0) await endOfTurn();
-  const locking = openDatabase<Tables>({
+  while (wide.poolUse.inUse > 0) await endOfTurn();
+  const locking = new Database<Tables>({
     url: database.url,
     poolMax: 1,
-    timeouts: false,
+    hasTimeouts: false,
     onConnectionError: () => undefined,
   });
   const outcomes = await locking.transaction().execute(async (transaction) => {
     await sql`lock table book in access exclusive mode`.execute(transaction);
     const running = Array.from({ length: 20 }, (_, n) => searching(`x${n}`));
     const settled = Promise.allSettled(running);
-    while (poolUse(wide).inUse < 2) await endOfTurn();
+    while (wide.poolUse.inUse < 2) await endOfTurn();
     await sql`select`.execute(wide);
-    expect(poolUse(wide)).toMatchObject({ inUse: 2, waiting: 0 });
+    expect(wide.poolUse).toMatchObject({ inUse: 2, waiting: 0 });
     return settled;
   });
   const overloaded = { status: 'rejected', reason: expect.any(OverloadedError) };

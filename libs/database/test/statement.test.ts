@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { sql, type Kysely } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import pg from 'pg';
-import { openDatabase } from '../src/index.ts';
-import { prepared, preparedChange } from '../src/statements.ts';
+import { Database } from '../src/index.ts';
+import { prepare } from '../src/rows/statement.ts';
 
 interface Tables {
   thing: { id: number; name: string | null; at: string | null };
@@ -11,13 +11,13 @@ interface Tables {
 
 let database: TestDatabase;
 /** One connection, so that a statement meets what earlier ones have left. */
-let db: Kysely<Tables>;
+let db: Database<Tables>;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  db = openDatabase<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
+  db = new Database<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
   await sql`create table thing (id bigint primary key, name varchar(10), at timestamptz)`.execute(db);
 });
 afterEach(async () => {
@@ -25,19 +25,19 @@ afterEach(async () => {
   await db.destroy();
 });
 
-const insert = () =>
-  prepared(db, sql`insert into thing values (${null}, ${null}, ${null}) returning id, name`.compile(db));
-const read = () => prepared(db, sql<Tables['thing']>`select id, name, at from thing where id >= ${0}`.compile(db));
+const prepareRows = <Row>(statement: RawBuilder<Row>) => {
+  const run = prepare(db, statement);
+  return async (...values: Parameters<typeof run>) => (await run(...values)).rows;
+};
+const insert = () => prepareRows(sql`insert into thing values (${null}, ${null}, ${null}) returning id, name`);
+const read = () => prepareRows(sql<Tables['thing']>`select id, name, at from thing where id >= ${0}`);
 
-const parsed = ['parseComplete'];
-const described = ['rowDescription', 'noData'];
-
-/** How many messages of some kinds the server sends during `work`. */
-async function messagesDuring(kinds: string[], work: () => Promise<unknown>) {
+/** Number of statements that the server parses during `work`. */
+async function parsedDuring(work: () => Promise<unknown>) {
   const emit = jest.spyOn(pg.Connection.prototype, 'emit');
   try {
     await work();
-    return emit.mock.calls.filter(([event]) => kinds.includes(event as string)).length;
+    return emit.mock.calls.filter(([event]) => event === 'parseComplete').length;
   } finally {
     emit.mockRestore();
   }
@@ -62,24 +62,23 @@ describe('A prepared statement', () => {
   });
 
   test('that returns no rows tells how many it has changed', async () => {
-    const rename = preparedChange(db, sql`update thing set name = ${''} where id < ${0}`.compile(db));
+    const rename = prepare(db, sql`update thing set name = ${''} where id < ${0}`);
     for (const id of [1, 2, 3]) await insert()(id, null, null);
-    for (const id of [1, 2, 4]) expect(await rename('new', id)).toBe(id - 1);
+    for (const id of [1, 2, 4]) expect((await rename('new', id)).rowCount).toBe(id - 1);
   });
 
-  test('is prepared and described once for each connection', async () => {
-    const rename = preparedChange(db, sql`update thing set name = ${''} where id = ${0}`.compile(db));
+  test('is prepared once for each connection', async () => {
+    const rename = prepare(db, sql`update thing set name = ${''} where id = ${0}`);
     const use = async () => {
       await read()(1);
       await rename('a', 1);
     };
-    expect(await messagesDuring(parsed, use)).toBe(2);
-    expect(await messagesDuring(described, use)).toBe(0);
-    expect(await messagesDuring(parsed, use)).toBe(0);
+    expect(await parsedDuring(use)).toBe(2);
+    expect(await parsedDuring(use)).toBe(0);
     const [client] = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db).then(({ rows }) => rows);
     await sql`select pg_terminate_backend(${client!.pid})`.execute(db).catch(() => undefined);
-    expect(await messagesDuring(described, use)).toBe(2);
-    expect(await messagesDuring(described, use)).toBe(0);
+    expect(await parsedDuring(use)).toBe(2);
+    expect(await parsedDuring(use)).toBe(0);
   });
 
   test('can be used again when its first execution has failed', async () => {

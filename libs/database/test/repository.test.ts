@@ -1,19 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { isOverload } from '@rest-services/errors';
+import { isOverload, OverloadedError } from '@rest-services/errors';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import fc from 'fast-check';
-import { sql, type Generated, type Kysely } from 'kysely';
-import {
-  createRowCounts,
-  deletingById,
-  inserting,
-  openDatabase,
-  pagesOf,
-  poolUse,
-  readingById,
-  updatingById,
-} from '../src/index.ts';
-import { batching, RUN_ALONE } from '../src/batching.ts';
+import { sql, type Generated } from 'kysely';
+import { createRowCounts, Database, repository } from '../src/index.ts';
+import { RETRY_ALONE, shareStatements } from '../src/rows/shared-statement.ts';
 import { rowsLookedAt, statementsDuring } from './statements.ts';
 
 interface Note {
@@ -33,24 +24,33 @@ interface Tables {
 }
 
 let database: TestDatabase;
-let db: Kysely<Tables>;
+let db: Database<Tables>;
 /** Sees what is committed, and sends one statement for each question. */
-let observer: Kysely<Tables>;
-const open = () => openDatabase<Tables>({ url: database.url, poolMax: 4, onConnectionError: () => undefined });
+let observer: Database<Tables>;
+const open = () => new Database<Tables>({ url: database.url, poolMax: 4, onConnectionError: () => undefined });
 
-let notes: ReturnType<typeof statements>;
-const statements = () => ({
-  read: readingById(db, 'note', ['id', 'title', 'rank']),
-  create: inserting(db, 'note', ['title', 'rank']),
-  update: updatingById(db, 'note', ['title', 'rank'], { absent: 'kept' }),
-  replace: updatingById(db, 'note', ['title', 'rank'], { absent: 'null' }),
-  remove: deletingById(db, 'note'),
-});
+let notes: ReturnType<typeof noteRepository>;
+/** Sets the columns to null that an update does not name. */
+let replacing: ReturnType<typeof noteRepository>;
+const noteRepository = (on: Database<Tables>, absent: 'kept' | 'null' = 'kept') =>
+  repository(on, 'note', {
+    columns: ['id', 'title', 'rank'],
+    insert: ['title', 'rank'],
+    update: { columns: ['title', 'rank'], absent },
+  });
+
+const onlyRead = { insert: [], update: { columns: [], absent: 'kept' } } as const;
+const onlyTitle = {
+  columns: ['id', 'title'],
+  insert: ['title'],
+  update: { columns: ['title'], absent: 'kept' },
+} as const;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   [db, observer] = [open(), open()];
-  notes = statements();
+  notes = noteRepository(db);
+  replacing = noteRepository(db, 'null');
   await sql`create table note (
     id bigint generated always as identity primary key,
     title varchar(20) not null unique check (btrim(title) <> ''),
@@ -84,21 +84,21 @@ const outcome = (answer: Promise<unknown>) =>
 
 describe('Requests of one turn', () => {
   test('share one statement', async () => {
-    const ids = await Promise.all(Array.from({ length: 50 }, (_, n) => notes.create({ title: `${n}`, rank: n })));
+    const ids = await Promise.all(Array.from({ length: 50 }, (_, n) => notes.insert({ title: `${n}`, rank: n })));
     for (const share of [
-      () => Promise.all(ids.slice(0, 32).map((id) => notes.read(id))),
+      () => Promise.all(ids.slice(0, 32).map((id) => notes.findById(id))),
       () => Promise.all(ids.map((id) => notes.update(id, { rank: id }))),
-      () => Promise.all(ids.map((id) => notes.remove(id))),
-      () => Promise.all(ids.map(() => notes.remove(ids[0]!))),
+      () => Promise.all(ids.map((id) => notes.delete(id))),
+      () => Promise.all(ids.map(() => notes.delete(ids[0]!))),
     ]) {
       expect(await statementsDuring(share)).toBe(1);
     }
   });
 
   test('get each their own row, the same one twice if they ask for it twice, and undefined where there is none', async () => {
-    const first = await notes.create({ title: 'a', rank: 1 });
-    const second = await notes.create({ title: 'b', rank: null });
-    const read = await Promise.all([second, 0, first, second, 2 ** 53 - 1].map((id) => notes.read(id)));
+    const first = await notes.insert({ title: 'a', rank: 1 });
+    const second = await notes.insert({ title: 'b', rank: null });
+    const read = await Promise.all([second, 0, first, second, 2 ** 53 - 1].map((id) => notes.findById(id)));
     const [a, b] = [
       { id: first, title: 'a', rank: 1 },
       { id: second, title: 'b', rank: null },
@@ -112,8 +112,8 @@ describe('Requests of one turn', () => {
       select id, repeat('x', length) as text from unnest(${lengths}::integer[]) with ordinality as given (length, id)`.execute(
       db,
     );
-    const pages = readingById(db, 'page', ['id', 'text'], 'text');
-    const readAll = (ids: number[]) => Promise.all(ids.map((id) => pages(id)));
+    const pages = repository(db, 'page', { columns: ['id', 'text'], longText: 'text', ...onlyRead });
+    const readAll = (ids: number[]) => Promise.all(ids.map((id) => pages.findById(id)));
     expect((await readAll([5, 4, 3, 2, 1, 6])).map((page) => page?.text.length)).toEqual([
       ...lengths.toReversed(),
       undefined,
@@ -125,8 +125,11 @@ describe('Requests of one turn', () => {
 
   test('do not share one to write texts of more than 4,096 characters', async () => {
     await sql`create table essay (id bigint generated always as identity primary key, text text)`.execute(db);
-    const create = inserting(db, 'essay', ['text']);
-    const update = updatingById(db, 'essay', ['text'], { absent: 'kept' });
+    const essays = repository(db, 'essay', {
+      columns: ['id', 'text'],
+      insert: ['text'],
+      update: { columns: ['text'], absent: 'kept' },
+    });
     for (const [length, statements] of [
       [4_096, 1],
       [4_097, 3],
@@ -135,40 +138,40 @@ describe('Requests of one turn', () => {
       let ids: number[] = [];
       expect(
         await statementsDuring(async () => {
-          ids = await Promise.all(texts.map((text) => create({ text })));
+          ids = await Promise.all(texts.map((text) => essays.insert({ text })));
         }),
       ).toBe(statements);
       expect(
-        await statementsDuring(() => Promise.all(ids.map((id, index) => update(id, { text: texts[index]! })))),
+        await statementsDuring(() => Promise.all(ids.map((id, index) => essays.update(id, { text: texts[index]! })))),
       ).toBe(statements);
     }
   });
 
   test('leave connections to others while they read such texts, and are refused with 503 when it takes them too long', async () => {
     await sql`create view slow as select 3 as id, repeat('x', 20000) as text from pg_sleep(1.6)`.execute(db);
-    const patient = openDatabase<Tables>({
+    const patient = new Database<Tables>({
       url: database.url,
       poolMax: 4,
-      timeouts: false,
+      hasTimeouts: false,
       onConnectionError: () => undefined,
     });
-    const read = readingById(patient, 'slow', ['id', 'text'], 'text');
+    const slow = repository(patient, 'slow', { columns: ['id', 'text'], longText: 'text', ...onlyRead });
     const sent = await statementsDuring(async () => {
-      const outcomes = Promise.allSettled([3, 3, 3, 3, 3].map((id) => read(id)));
-      const reason = { statusCode: 503 };
+      const outcomes = Promise.allSettled([3, 3, 3, 3, 3].map((id) => slow.findById(id)));
+      const reason: unknown = expect.any(OverloadedError);
       expect(await outcomes).toMatchObject([{ reason }, { reason }, { reason }, { reason }, { reason }]);
-      expect(poolUse(patient)).toMatchObject({ inUse: 3, waiting: 0 });
+      expect(patient.poolUse).toMatchObject({ inUse: 3, waiting: 0 });
       // The turn of the other two comes while this waits, but nobody would take what they read.
-      await read(3).catch(() => undefined);
+      await slow.findById(3).catch(() => undefined);
     });
     expect(sent).toBe(1 + 3 + 2);
     await patient.destroy();
   });
 
   test('fail alone where PostgreSQL refuses what only they sent', async () => {
-    await notes.create({ title: 'taken', rank: 1 });
+    await notes.insert({ title: 'taken', rank: 1 });
     const titles = ['x', 'taken', 'y', 'x', 'much too long for this column', ' ', null];
-    const outcomes = await Promise.all(titles.map((title) => outcome(notes.create({ title: title!, rank: 2 }))));
+    const outcomes = await Promise.all(titles.map((title) => outcome(notes.insert({ title: title!, rank: 2 }))));
     const codes = outcomes.map((each) => ('code' in each ? each.code : 'created'));
     // Of the two that want the same name, one gets it.
     expect([codes[0], codes[3]].sort()).toEqual(['23505', 'created']);
@@ -186,7 +189,7 @@ describe('Requests of one turn', () => {
       { id: first, title: 'a', rank: 5 },
       { id: second, title: 'c', rank: 1 },
     ]);
-    await Promise.all([notes.replace(first, { title: 'd' }), notes.replace(second, { title: 'e', rank: 7 })]);
+    await Promise.all([replacing.update(first, { title: 'd' }), replacing.update(second, { title: 'e', rank: 7 })]);
     expect(await allNotes()).toEqual([
       { id: first, title: 'd', rank: null },
       { id: second, title: 'e', rank: 7 },
@@ -219,7 +222,7 @@ describe('Requests of one turn', () => {
     expect(note).toMatchObject({ id, title: 'c' });
     expect([5, 6]).toContain(note!.rank);
 
-    expect(await Promise.all([id, 0, id, other, id].map((each) => notes.remove(each)))).toEqual([
+    expect(await Promise.all([id, 0, id, other, id].map((each) => notes.delete(each)))).toEqual([
       true,
       false,
       false,
@@ -237,11 +240,11 @@ describe('Requests of one turn', () => {
   }
 
   test('of two processes to change different columns of the same rows lose no update', async () => {
-    const other = updatingById(observer, 'note', ['title', 'rank'], { absent: 'kept' });
+    const other = noteRepository(observer);
     const ids = await Promise.all(Array.from({ length: 12 }, (_, n) => create(`${n}`)));
     for (let round = 2; round < 52; round += 1) {
       const titles = ids.map((id) => untilCarriedOut(() => notes.update(id, { title: `${id} in ${round}` })));
-      const ranks = ids.toReversed().map((id) => untilCarriedOut(() => other(id, { rank: round })));
+      const ranks = ids.toReversed().map((id) => untilCarriedOut(() => other.update(id, { rank: round })));
       expect(new Set(await Promise.all([...titles, ...ranks]))).toEqual(new Set([true]));
       expect(await allNotes()).toEqual(
         ids.sort((a, b) => a - b).map((id) => ({ id, title: `${id} in ${round}`, rank: round })),
@@ -257,7 +260,7 @@ describe('Requests of one turn', () => {
       await sql`select from note where id = ${locked} for update`.execute(transaction);
       const updates = ids.map((id) => notes.update(id, { rank: 2 }));
       expect(await Promise.all(updates.slice(1))).toEqual(free.map(() => true));
-      const deletions = ids.map((id) => notes.remove(id));
+      const deletions = ids.map((id) => notes.delete(id));
       expect(await Promise.all(deletions.slice(1))).toEqual(free.map(() => true));
       waiting = [updates[0]!, deletions[0]!];
     });
@@ -268,8 +271,8 @@ describe('Requests of one turn', () => {
 
   test('leave connections to others while many change a row that somebody else has locked, and change it afterwards', async () => {
     const [locked, free] = [
-      await notes.create({ title: 'locked', rank: 0 }),
-      await notes.create({ title: 'free', rank: 0 }),
+      await notes.insert({ title: 'locked', rank: 0 }),
+      await notes.insert({ title: 'free', rank: 0 }),
     ];
     const other = open();
     let changes: Promise<boolean>[] = [];
@@ -280,14 +283,14 @@ describe('Requests of one turn', () => {
         await new Promise(setImmediate);
       }
       expect(await notes.update(free, { rank: 1 })).toBe(true);
-      expect(poolUse(db).waiting).toBe(0);
+      expect(db.poolUse.waiting).toBe(0);
     });
     expect(await Promise.all(changes)).toEqual(changes.map(() => true));
     await other.destroy();
   });
 
   test('leave connections to others while each changes a row that somebody else has locked, and change it afterwards', async () => {
-    const free = await notes.create({ title: 'free', rank: 0 });
+    const free = await notes.insert({ title: 'free', rank: 0 });
     const locked = await Promise.all(Array.from({ length: 20 }, (_, n) => create(`locked ${n}`)));
     const other = open();
     let changes: Promise<boolean>[] = [];
@@ -298,16 +301,16 @@ describe('Requests of one turn', () => {
         await new Promise(setImmediate);
       }
       await someoneWaits(2);
-      expect(await notes.read(free)).toMatchObject({ rank: 0 });
+      expect(await notes.findById(free)).toMatchObject({ rank: 0 });
       expect(await notes.update(free, { rank: 1 })).toBe(true);
-      expect(poolUse(db).waiting).toBe(0);
+      expect(db.poolUse.waiting).toBe(0);
     });
     expect(await Promise.all(changes)).toEqual(changes.map(() => true));
     await other.destroy();
   });
 
   test('leave connections to others while many wait for unique values that somebody else is about to take', async () => {
-    const free = await notes.create({ title: 'free', rank: 0 });
+    const free = await notes.insert({ title: 'free', rank: 0 });
     const titles = Array.from({ length: 20 }, (_, n) => `wanted ${n}`);
     const other = open();
     let creates: Promise<unknown>[] = [];
@@ -315,8 +318,8 @@ describe('Requests of one turn', () => {
       await sql`insert into note (title) select unnest(${titles}::text[])`.execute(taking);
       creates = titles.map((title) => outcome(create(title)));
       await someoneWaits(2);
-      expect(await notes.read(free)).toMatchObject({ rank: 0 });
-      expect(poolUse(db).waiting).toBe(0);
+      expect(await notes.findById(free)).toMatchObject({ rank: 0 });
+      expect(db.poolUse.waiting).toBe(0);
     });
     expect(await Promise.all(creates)).toEqual(titles.map(() => ({ code: '23505' })));
     await other.destroy();
@@ -324,10 +327,15 @@ describe('Requests of one turn', () => {
 
   test('succeed where PostgreSQL ends the change of one row to resolve a deadlock', async () => {
     const [first, second] = [
-      await notes.create({ title: 'first', rank: 0 }),
-      await notes.create({ title: 'second', rank: 0 }),
+      await notes.insert({ title: 'first', rank: 0 }),
+      await notes.insert({ title: 'second', rank: 0 }),
     ];
-    const other = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+    const other = new Database({
+      url: database.url,
+      poolMax: 1,
+      hasTimeouts: false,
+      onConnectionError: () => undefined,
+    });
     let change: Promise<boolean> | undefined;
     await other.transaction().execute(async (locking) => {
       await sql`set local deadlock_timeout = '1min'`.execute(locking);
@@ -345,12 +353,16 @@ describe('Requests of one turn', () => {
   test('set the time of a row that they had to wait for to one after the change before', async () => {
     await sql`create table timed (id bigint primary key, title text, changed timestamptz(3) default now())`.execute(db);
     await sql`insert into timed values (1), (2)`.execute(db);
-    const update = updatingById(db, 'timed', ['title'], { absent: 'kept', touch: 'changed' });
+    const timed = repository(db, 'timed', {
+      columns: ['id'],
+      insert: [],
+      update: { columns: ['title'], absent: 'kept', touch: 'changed' },
+    });
     const other = open();
     let changes: Promise<boolean[]> | undefined;
     const before = await other.transaction().execute(async (locking) => {
       await sql`select from timed where id = 1 for update`.execute(locking);
-      changes = Promise.all([update(1, { title: 'a' }), update(2, { title: 'b' })]);
+      changes = Promise.all([timed.update(1, { title: 'a' }), timed.update(2, { title: 'b' })]);
       await someoneWaits();
       const { rows } = await sql<{ changed: string }>`
         update timed set changed = clock_timestamp() + interval '5 ms' where id = 1 returning changed`.execute(locking);
@@ -363,8 +375,13 @@ describe('Requests of one turn', () => {
   });
 
   test('are refused with 503 where more want to change a locked row than there is time for', async () => {
-    const locked = await notes.create({ title: 'locked', rank: 0 });
-    const other = openDatabase({ url: database.url, poolMax: 1, timeouts: false, onConnectionError: () => undefined });
+    const locked = await notes.insert({ title: 'locked', rank: 0 });
+    const other = new Database({
+      url: database.url,
+      poolMax: 1,
+      hasTimeouts: false,
+      onConnectionError: () => undefined,
+    });
     await other.transaction().execute(async (locking) => {
       await sql`select from note where id = ${locked} for update`.execute(locking);
       const changes: Promise<boolean>[] = [];
@@ -372,7 +389,7 @@ describe('Requests of one turn', () => {
         changes.push(notes.update(locked, { rank }));
         await new Promise(setImmediate);
       }
-      const refused: unknown = expect.objectContaining({ statusCode: 503 });
+      const refused: unknown = expect.any(OverloadedError);
       // At once: there are a hundred before it.
       expect(await Promise.race(changes.map((change) => change.catch((error: unknown) => error)))).toEqual(refused);
       const [first, second, ...others] = await Promise.allSettled(changes);
@@ -405,13 +422,13 @@ describe('Requests of one turn', () => {
   });
 
   test('do not wait for each other when they insert the same unique values the other way round', async () => {
-    const other = inserting(observer, 'note', ['title', 'rank']);
+    const other = noteRepository(observer);
     const before = await deadlocks();
     for (let round = 0; round < 20; round += 1) {
       const titles = Array.from({ length: 64 }, (_, n) => `${n} in ${round}`);
       const outcomes = await Promise.all([
         ...titles.map((title) => outcome(create(title))),
-        ...titles.toReversed().map((title) => outcome(other({ title, rank: 2 }))),
+        ...titles.toReversed().map((title) => outcome(other.insert({ title, rank: 2 }))),
       ]);
       expect(outcomes.filter((each) => 'value' in each)).toHaveLength(64);
       expect(outcomes.filter((each) => 'code' in each && each.code === '23505')).toHaveLength(64);
@@ -426,8 +443,8 @@ describe('Requests of one turn', () => {
   });
 
   test('are answered in time where they need a statement of their own after the shared one', async () => {
-    const neverAlone = batching((keys) =>
-      keys.length === 1 ? new Promise<never>(() => undefined) : Promise.resolve(keys.map(() => RUN_ALONE)),
+    const neverAlone = shareStatements((keys) =>
+      keys.length === 1 ? new Promise<never>(() => undefined) : Promise.resolve(keys.map(() => RETRY_ALONE)),
     );
     const askedAt = performance.now();
     expect(await Promise.all([1, 2].map((key) => outcome(neverAlone(key))))).toEqual([
@@ -437,7 +454,7 @@ describe('Requests of one turn', () => {
     expect(performance.now() - askedAt).toBeLessThan(6_000);
   });
 
-  const create = (title: string) => notes.create({ title, rank: 1 });
+  const create = (title: string) => notes.insert({ title, rank: 1 });
 });
 
 /** What one request of a round does to the notes 1 to 12, or to a title of which there are 12 too. */
@@ -541,11 +558,11 @@ test('Interleaved creates, reads, updates and deletes answer as one statement fo
   function answerOf(operation: Operation): Promise<unknown> {
     switch (operation.kind) {
       case 'read':
-        return notes.read(operation.id);
+        return notes.findById(operation.id);
       case 'remove':
-        return notes.remove(operation.id);
+        return notes.delete(operation.id);
       case 'create':
-        return notes.create({ title: operation.title, rank: operation.rank });
+        return notes.insert({ title: operation.title, rank: operation.rank });
       case 'update':
         return notes.update(operation.id, { rank: operation.rank });
     }
@@ -578,7 +595,7 @@ test('When connections are cut under them, each request gets its own outcome: no
   const writer = async () => {
     while (created.size < 2_000 || failed.length === 0) {
       const title = `note ${(next += 1)}`;
-      const got = await outcome(notes.create({ title, rank: next }));
+      const got = await outcome(notes.insert({ title, rank: next }));
       if ('code' in got) {
         failed.push(title);
         continue;
@@ -597,13 +614,13 @@ test('When connections are cut under them, each request gets its own outcome: no
   await killing;
 
   const stored = await allNotes();
-  const observed = readingById(observer, 'note', ['id', 'title']);
+  const observed = noteRepository(observer);
   const idOf = new Map(stored.map(({ id, title }) => [title, id]));
   for (const [title, id] of created) expect([title, idOf.get(title)]).toEqual([title, id]);
   // Of one that failed nobody knows whether it was stored, but not twice.
   expect(stored.length).toBe(idOf.size);
   expect(stored.length).toBeLessThanOrEqual(created.size + failed.length);
-  const read = await Promise.all([...created.values()].map((id) => observed(id)));
+  const read = await Promise.all([...created.values()].map((id) => observed.findById(id)));
   expect(read.map((note) => note?.title)).toEqual([...created.keys()]);
   const rankOf = new Map(stored.map(({ rank, title }) => [title, rank]));
   for (const title of updated) expect([title, rankOf.get(title)]).toEqual([title, -created.get(title)!]);
@@ -611,18 +628,16 @@ test('When connections are cut under them, each request gets its own outcome: no
 
 describe('A statement that is planned once', () => {
   test('uses the index also when its table was empty then and has grown since', async () => {
-    const one = openDatabase<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
+    const one = new Database<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
     // Of so wide a row PostgreSQL expects few, so that it would rather read all of them.
     await sql`create table fresh (id bigint generated always as identity primary key, title varchar(1000))`.execute(
       one,
     );
-    const read = readingById(one, 'fresh', ['id', 'title']);
-    const update = updatingById(one, 'fresh', ['title'], { absent: 'kept' });
-    const remove = deletingById(one, 'fresh');
+    const fresh = repository(one, 'fresh', onlyTitle);
     const useAll = async (ids: number[]) => [
-      await Promise.all(ids.map((id) => read(id))),
-      await Promise.all(ids.map((id) => update(id, { title: 'new' }))),
-      await Promise.all(ids.map((id) => remove(id))),
+      await Promise.all(ids.map((id) => fresh.findById(id))),
+      await Promise.all(ids.map((id) => fresh.update(id, { title: 'new' }))),
+      await Promise.all(ids.map((id) => fresh.delete(id))),
     ];
     for (let turn = 0; turn < 10; turn += 1) await useAll([1, 2]);
     await sql`insert into fresh (title) select n::text from generate_series(1, 20000) n`.execute(one);
@@ -636,56 +651,50 @@ describe('A statement that is planned once', () => {
   });
 
   test('may be prepared in two places, and others after it', async () => {
-    const one = openDatabase<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
-    const id = await notes.create({ title: 'a', rank: 1 });
+    const one = new Database<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
+    const id = await notes.insert({ title: 'a', rank: 1 });
     const [first, second, other] = [
-      readingById(one, 'note', ['id']),
-      readingById(one, 'note', ['id']),
-      readingById(one, 'note', ['id', 'rank']),
+      repository(one, 'note', { columns: ['id'], ...onlyRead }),
+      repository(one, 'note', { columns: ['id'], ...onlyRead }),
+      repository(one, 'note', { columns: ['id', 'rank'], ...onlyRead }),
     ];
-    for (const read of [first, second]) expect(await read(id)).toEqual({ id });
-    expect(await other(id)).toEqual({ id, rank: 1 });
+    for (const ids of [first, second]) expect(await ids.findById(id)).toEqual({ id });
+    expect(await other.findById(id)).toEqual({ id, rank: 1 });
     await one.destroy();
   });
 
   test('is not planned anew for those who ask for little', async () => {
-    const one = openDatabase<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
+    const one = new Database<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
     await sql`create table counted (id bigint generated always as identity primary key, title text)`.execute(one);
-    await one
-      .transaction()
-      .execute((transaction: Kysely<Tables>) => createRowCounts(transaction, { table: 'counted' }));
+    await one.transaction().execute((transaction) => createRowCounts(transaction, { table: 'counted' }));
     await sql`insert into counted (title) select n::text from generate_series(1, 20000) n`.execute(one);
     await sql`analyze counted`.execute(one);
 
-    const columns = ['id', 'title'] as const;
-    const [read, pages] = [readingById(one, 'counted', columns), pagesOf(one, 'counted', columns)];
-    const [create, remove] = [inserting(one, 'counted', ['title']), deletingById(one, 'counted')];
-    const update = updatingById(one, 'counted', ['title'], { absent: 'kept' });
+    const counted = repository(one, 'counted', onlyTitle);
     for (let turn = 1; turn <= 10; turn += 1) {
-      expect(await read(turn)).toEqual({ id: turn, title: `${turn}` });
-      expect((await pages({ offset: 0, limit: 1 })).rows.length).toBe(1);
-      expect((await pages({ offset: turn * 1000, limit: 1 })).rows.length).toBe(1);
-      expect(await create({ title: 'new' })).toBe(20_000 + turn);
-      expect(await update(20_000 + turn, { title: 'other' })).toBe(true);
-      expect(await remove(20_000 + turn)).toBe(true);
+      expect(await counted.findById(turn)).toEqual({ id: turn, title: `${turn}` });
+      expect((await counted.page({ offset: 0, limit: 1 })).rows.length).toBe(1);
+      expect((await counted.page({ offset: turn * 1000, limit: 1 })).rows.length).toBe(1);
+      expect(await counted.insert({ title: 'new' })).toBe(20_000 + turn);
+      expect(await counted.update(20_000 + turn, { title: 'other' })).toBe(true);
+      expect(await counted.delete(20_000 + turn)).toBe(true);
     }
     for (let turn = 0; turn < 10; turn += 1) {
-      const ids = await Promise.all([1, 2].map(() => create({ title: 'new' })));
-      expect(await Promise.all(ids.map((id) => update(id, { title: 'other' })))).toEqual([true, true]);
-      expect(await Promise.all(ids.map((id) => remove(id)))).toEqual([true, true]);
+      const ids = await Promise.all([1, 2].map(() => counted.insert({ title: 'new' })));
+      expect(await Promise.all(ids.map((id) => counted.update(id, { title: 'other' })))).toEqual([true, true]);
+      expect(await Promise.all(ids.map((id) => counted.delete(id)))).toEqual([true, true]);
     }
 
-    // PostgreSQL always plans the first five for their values.
     const { rows } = await sql<{ custom_plans: number }>`select custom_plans from pg_prepared_statements`.execute(one);
-    expect(rows.map(({ custom_plans }) => custom_plans)).toEqual(Array(9).fill(5));
+    expect(rows.map(({ custom_plans }) => custom_plans)).toEqual(Array(9).fill(0));
     await one.destroy();
   });
 
   test('goes on after a migration has added a column, and after one that changes the type of a column', async () => {
-    const id = await notes.create({ title: 'a', rank: 1 });
+    const id = await notes.insert({ title: 'a', rank: 1 });
     await sql`alter table note add column more text`.execute(observer);
-    expect(await notes.read(id)).toEqual({ id, title: 'a', rank: 1 });
+    expect(await notes.findById(id)).toEqual({ id, title: 'a', rank: 1 });
     await sql`alter table note alter column title type text`.execute(observer);
-    for (let turn = 0; turn < 4; turn += 1) expect(await notes.read(id)).toEqual({ id, title: 'a', rank: 1 });
+    for (let turn = 0; turn < 4; turn += 1) expect(await notes.findById(id)).toEqual({ id, title: 'a', rank: 1 });
   });
 });

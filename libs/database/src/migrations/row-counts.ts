@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sql, type Kysely } from 'kysely';
+import { sql, type QueryExecutorProvider } from 'kysely';
 
 /** A table whose rows are counted. Its primary key is a bigint `id` that never changes. */
 export interface RowCounts {
@@ -24,7 +24,7 @@ const template = readFileSync(join(import.meta.dirname, 'row-counts.sql'), 'utf8
  * Released migrations call this function, so it also brings the tables of earlier releases up to date. Each change of
  * `row-counts.sql` takes a further migration that calls it.
  */
-export async function createRowCounts<DB>(db: Kysely<DB>, counts: RowCounts) {
+export async function createRowCounts(db: QueryExecutorProvider, counts: RowCounts) {
   const { table } = counts;
   const { rows } = await sql<{ schema: string; isCounted: boolean }>`
     select current_schema() as schema,
@@ -60,13 +60,13 @@ function statementsFor(schema: string, { table, filter }: RowCounts) {
  * each change.
  * @returns the number of changes; 0 also while another session folds
  */
-export async function foldRowCounts<DB>(db: Kysely<DB>, { table }: RowCounts): Promise<number> {
+export async function foldRowCounts(db: QueryExecutorProvider, { table }: RowCounts): Promise<number> {
   const { rows } = await sql<{ folded: number }>`select ${sql.id(`${table}_count_fold`)}() as folded`.execute(db);
   return rows[0]!.folded;
 }
 
 /** Counts all rows anew in one transaction, while readers and writers go on. Takes a second or two for ten million rows. */
-export async function recountRows<DB>(db: Kysely<DB>, { table }: RowCounts): Promise<void> {
+export async function recountRows(db: QueryExecutorProvider, { table }: RowCounts): Promise<void> {
   await sql`select ${sql.id(`${table}_count_recount`)}()`.execute(db);
 }
 
@@ -85,8 +85,8 @@ export interface RowCountCheck {
  * @param after the block of an earlier check; the first block that has rows or counts is checked without it
  * @returns `undefined` when no later block has rows or counts
  */
-export async function checkRowCounts<DB>(
-  db: Kysely<DB>,
+export async function checkRowCounts(
+  db: QueryExecutorProvider,
   { table }: RowCounts,
   after = BEFORE_ALL_BLOCKS,
 ): Promise<RowCountCheck | undefined> {
@@ -101,7 +101,7 @@ const BEFORE_ALL_BLOCKS = -(2 ** 49);
 const SAMPLES = 9;
 
 /** Checks the first block, the last one and some between: rows that were loaded without triggers are in most blocks. */
-export async function sampleRowCounts<DB>(db: Kysely<DB>, counts: RowCounts): Promise<RowCountCheck[]> {
+export async function sampleRowCounts(db: QueryExecutorProvider, counts: RowCounts): Promise<RowCountCheck[]> {
   const { rows } = await sql<{ first: number | null; last: number | null }>`
     select min(id) >> 14 as first, max(id) >> 14 as last from ${sql.table(counts.table)}`.execute(db);
   const { first, last } = rows[0]!;

@@ -1,11 +1,11 @@
-import { sql, type Kysely } from 'kysely';
+import { sql, type QueryExecutorProvider } from 'kysely';
 
 /**
  * For migrations: creates the SQL function `fold_case(text)`, whose results are equal for texts that differ only in the case of
  * letters, in any locale of the database. Letters are compared as a JavaScript regular expression with the flags `iu` does it, which
  * is Unicode's simple case folding, and `İ` counts as `i`. The function keeps the number of code points.
  */
-export async function createFoldCase<DB>(db: Kysely<DB>) {
+export async function createFoldCase(db: QueryExecutorProvider) {
   const pairs = foldedLetters();
   // The letters that `lower()` of this database does not fold: about 50, and all in the locale C. They follow another letter
   // because `lower()` of ICU makes a `Σ` at the end of a word a `ς`.

@@ -1,0 +1,21 @@
+import { SQLSTATE } from '../sqlstate.ts';
+
+/**
+ * Gives an error of the driver, which has no code, the code of its cause: a refused login, no response in time, or a lost connection.
+ * @returns the same error
+ */
+export function withErrorCode(error: unknown) {
+  const failure = error as Error & { code?: string };
+  failure.code ??= codeOfMessage(failure.message);
+  return failure;
+}
+
+function codeOfMessage(message: string) {
+  // The server asks for a password that is not given, or does not speak TLS.
+  if (message.startsWith('SASL') || message.includes('SSL connection'))
+    return SQLSTATE.INVALID_AUTHORIZATION_SPECIFICATION;
+  return message.includes('timeout') ? 'ETIMEDOUT' : 'ECONNRESET';
+}
+
+/** Whether pg's pool had no free connection in time, or a new one was not ready in time. */
+export const isPoolTimeout = (error: unknown) => /timeout exceeded|connection timeout/.test((error as Error).message);

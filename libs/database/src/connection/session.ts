@@ -1,0 +1,86 @@
+import pg from 'pg';
+import { errorCode, SQLSTATE } from '../sqlstate.ts';
+import { READ_MS, UNRESPONSIVE_MS } from '../time-budget.ts';
+import { withErrorCode } from './errors.ts';
+
+/** A value of a statement; `undefined` is null. */
+export type Value = string | number | boolean | null | undefined;
+
+interface SessionOptions {
+  /** `false` for migrations. */
+  hasTimeout: boolean;
+  /** The server responded, with rows or an error. */
+  onResponse: () => void;
+  /** The server did not respond, or ended the session. */
+  onLoss: () => void;
+}
+
+/**
+ * A session out of the pool, for one statement or transaction of a request, in whose time all statements together must end. After
+ * `release()` it returns to the pool, unless the server has ended it or did not respond: a late response would answer the next statement.
+ */
+export class Session {
+  readonly #client: pg.PoolClient;
+  readonly #options: SessionOptions;
+  readonly #deadline = performance.now() + UNRESPONSIVE_MS;
+  #lostBy: unknown;
+  #isOutdated = false;
+
+  constructor(client: pg.PoolClient, options: SessionOptions) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  /**
+   * @param name name of a statement that the server prepares once per session
+   * @throws Error with a SQLSTATE or the name of a system error as `code`
+   */
+  async query<Row>(text: string, values: readonly unknown[], name?: string): Promise<pg.QueryResult<Row & object>> {
+    // Otherwise a rollback would wait for a server that does not respond.
+    if (this.#lostBy) throw withErrorCode(this.#lostBy);
+    const { hasTimeout, onResponse, onLoss } = this.#options;
+    try {
+      const response = this.#client.query<Row & object>({
+        text,
+        values: [...values],
+        ...(name ? { name } : {}),
+      });
+      const result = await (hasTimeout ? inTime(response, this.#deadline - performance.now()) : response);
+      onResponse();
+      return result;
+    } catch (error) {
+      // A migration has changed the type of a column since the statement was prepared.
+      if (name && errorCode(error) === SQLSTATE.FEATURE_NOT_SUPPORTED) {
+        this.#isOutdated = true;
+        return this.query(text, values);
+      }
+      if (hasEnded(error)) {
+        this.#lostBy = error;
+        onLoss();
+      } else onResponse();
+      throw withErrorCode(error);
+    }
+  }
+
+  release() {
+    this.#client.release(this.#isOutdated || this.#lostBy !== undefined);
+  }
+}
+
+/** A session that began while its database was read-only stays read-only; a new one may write. */
+const hasEnded = (error: unknown) =>
+  !(error instanceof pg.DatabaseError) ||
+  error.severity === 'FATAL' ||
+  error.code === SQLSTATE.READ_ONLY_SQL_TRANSACTION;
+
+/**
+ * Rejects when the response is late. Unlike `query_timeout` of pg, takes a response that has arrived while the event loop was blocked:
+ * the second timer starts when the loop runs again.
+ */
+function inTime<Result>(response: Promise<Result>, ms: number) {
+  return new Promise<Result>((resolve, reject) => {
+    const fail = () => reject(new Error('Query timeout'));
+    let timer = setTimeout(() => (timer = setTimeout(fail, READ_MS)), Math.max(1, ms));
+    response.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

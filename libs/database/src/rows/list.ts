@@ -1,0 +1,68 @@
+import { sql, type Expression, type RawBuilder } from 'kysely';
+import type { Database } from '../connection/database.ts';
+import { parameter, prepare } from './statement.ts';
+import type { WithId } from './write-statements.ts';
+
+/** Maximum number of rows that one statement of a list reads. */
+export const CHUNK_ROWS = 250;
+
+/** Size of the text after which a chunk ends; a chunk has at least one row. */
+const CHUNK_BYTES = 128 * 1_024;
+
+/**
+ * A list of any length, of which one chunk has been read. Between chunks it holds no connection, so that slow readers can't use up the
+ * pool; each row is as it was at the time of its chunk.
+ */
+export interface List<Row> {
+  rows: Row[];
+  /** Reads the next chunk, which may be empty; `undefined` at the end of the list. */
+  next: (() => Promise<List<Row>>) | undefined;
+}
+
+/**
+ * Continues lists in the order of the ids.
+ * @param rows a query for the rows, without parameters, to which `where` adds a condition
+ * @param longText a column of any length
+ * @returns a function that makes a list of up to `limit` rows, those of its first chunk included
+ */
+export function listContinuation<Tables, Row extends WithId>(
+  db: Database<Tables>,
+  rowsAfter: (id: RawBuilder<number>) => Expression<Row>,
+  longText?: string,
+) {
+  const read = prepare(db, chunk(rowsAfter(parameter<number>('bigint')), longText, parameter<number>('bigint')));
+  return function listFrom(rows: Row[], limit = Infinity): List<Row> {
+    const missing = limit - rows.length;
+    if (missing <= 0 || !mayContinue(rows)) return { rows, next: undefined };
+    // The id alone: the rows are not kept until their reader has taken them.
+    const { id } = rows.at(-1)!;
+    return { rows, next: async () => listFrom((await read(id, Math.min(missing, CHUNK_ROWS))).rows, missing) };
+  };
+}
+
+/** Whether there may be rows after those of a chunk. */
+export const mayContinue = (rows: readonly object[]) =>
+  rows.length === CHUNK_ROWS || ((rows.at(-1) as Measured | undefined)?.text_bytes ?? 0) >= CHUNK_BYTES;
+
+/** A row of a list with a long text: its bytes, and those of the rows before it in its chunk. */
+interface Measured {
+  text_bytes?: number;
+}
+
+/** At most `limit` of the rows, in the order of the ids. */
+export function chunk<Row>(rows: Expression<Row>, longText?: string, limit: RawBuilder<number> = sql.lit(CHUNK_ROWS)) {
+  const sorted = sql<Row>`select * from (${rows}) as rows order by id limit ${limit}`;
+  return longText === undefined ? sorted : withinBytes(sorted, longText);
+}
+
+/**
+ * The rows of a chunk that begin within `CHUNK_BYTES` of text. PostgreSQL knows the lengths of long texts without reading them.
+ * @param rows sorted by id
+ */
+export function withinBytes<Row>(rows: Expression<Row>, longText: string) {
+  const bytes = sql`octet_length(${sql.ref(longText)})`;
+  return sql<Row>`
+    select * from (select *, sum(${bytes}) over (order by id) as text_bytes from (${rows}) as rows) as rows
+    where text_bytes - ${bytes} < ${sql.lit(CHUNK_BYTES)}
+    order by id`;
+}

@@ -1,0 +1,172 @@
+import { coalesce } from '@rest-services/concurrency';
+import { sql, type InsertType, type RawBuilder, type SelectType, type SqlBool, type UpdateType } from 'kysely';
+import type { Database } from '../connection/database.ts';
+import type { Value } from '../connection/session.ts';
+import { batchedWrite, isLarge } from './batched-write.ts';
+import { createFind } from './find.ts';
+import { CHUNK_ROWS, chunk, listContinuation, type List } from './list.ts';
+import { createPages, type Position } from './page.ts';
+import { createSearch, type SearchOptions } from './search.ts';
+import { MAX_WRITES, RETRY_ALONE, shareStatements, writeInTurn } from './shared-statement.ts';
+import { columnList, prepare } from './statement.ts';
+import {
+  deleteStatements,
+  insertStatements,
+  updateStatements,
+  type UpdateOptions,
+  type Values,
+  type WithId,
+} from './write-statements.ts';
+
+/** What a service reads and writes of a table. */
+export interface RepositoryOptions<Read, Inserted, Updated> {
+  /** Columns of a row. */
+  columns: readonly Read[];
+  /** A column without maximum length, which is never null. */
+  longText?: Read;
+  /** Columns that an insert gives; the others get their defaults. */
+  insert: readonly Inserted[];
+  update: UpdateOptions<Updated>;
+  search?: SearchOptions<Read>;
+}
+
+/** A page of a table, and the number of all rows, both of one snapshot. */
+export interface Page<Row> extends List<Row> {
+  total: number;
+}
+
+/** Makes the repository of a table whose bigint `id` the database assigns. */
+export function repository<
+  Tables,
+  Table extends keyof Tables & string,
+  Read extends keyof Tables[Table] & string,
+  Inserted extends keyof Tables[Table] & string,
+  Updated extends keyof Tables[Table] & string,
+>(db: Database<Tables>, table: Table, options: RepositoryOptions<Read, Inserted, Updated>) {
+  type Given = { [Name in Inserted]: Exclude<InsertType<Tables[Table][Name]>, undefined> & Value };
+  type Nullable = { [Name in Inserted]: null extends Given[Name] ? Name : never }[Inserted];
+  return new Repository<
+    { [Name in Read]: SelectType<Tables[Table][Name]> } & WithId,
+    Partial<Given> & Omit<Given, Nullable>,
+    { [Name in Updated]?: UpdateType<Tables[Table][Name]> & Value }
+  >(db as unknown as Database<unknown>, table, options);
+}
+
+/**
+ * Reads and writes rows. Requests that arrive together share statements; a row that PostgreSQL refuses fails alone. Methods throw an
+ * OverloadedError on overload, and errors of PostgreSQL with their SQLSTATE as `code`.
+ */
+export class Repository<Row extends WithId, NewRow extends object, Changes extends object> {
+  readonly #db: Database<unknown>;
+  readonly #table: string;
+  readonly #options: RepositoryOptions<string, string, string>;
+  readonly #find: (id: number) => Promise<Row | undefined>;
+  readonly #insertStatements: ReturnType<typeof insertStatements>;
+  readonly #insertShared: (row: Values) => Promise<number>;
+  readonly #update: (changes: Values & WithId) => Promise<boolean>;
+  readonly #delete: (row: WithId) => Promise<boolean>;
+  readonly #readPage: ReturnType<typeof createPages>;
+  readonly #listFrom: ReturnType<typeof listContinuation<unknown, Row>>;
+  readonly #lists = new Map<string, () => Promise<List<Row>>>();
+  readonly #search: ((text: string) => Promise<List<Row>>) | undefined;
+
+  constructor(db: Database<unknown>, table: string, options: RepositoryOptions<string, string, string>) {
+    const { columns, longText, insert, update, search } = options;
+    const { lockWaits } = db;
+    this.#db = db;
+    this.#table = table;
+    this.#options = options;
+    this.#find = createFind<Row>(db, table, columns, longText);
+    this.#insertStatements = insertStatements(db, table, insert);
+    this.#insertShared = shareStatements<Values, number>(
+      (rows) => this.#insertMany(rows),
+      MAX_WRITES,
+      (row, deadline) =>
+        writeInTurn(
+          deadline,
+          (work) => lockWaits.run(work),
+          () => this.#insertStatements.one(row),
+        ),
+    );
+    this.#update = batchedWrite(lockWaits, updateStatements(db, table, update), RETRY_ALONE);
+    this.#delete = batchedWrite(lockWaits, deleteStatements(db, table), false);
+    this.#readPage = createPages(db, table, columns);
+    this.#listFrom = listContinuation<unknown, Row>(db, (id) => this.#select(sql`id > ${id}`), longText);
+    this.#search =
+      search &&
+      createSearch<unknown, Row>(db, table, { ...search, ...(longText ? { longText } : {}) }, (condition) =>
+        this.#select(condition),
+      );
+  }
+
+  /** Reads the row of this id, or `undefined` when there is none. */
+  findById(id: number): Promise<Row | undefined> {
+    return this.#find(id);
+  }
+
+  /** Inserts a row. @returns its id */
+  insert(row: NewRow): Promise<number> {
+    const values = row as Values;
+    return isLarge(values) ? this.#insertStatements.one(values) : this.#insertShared(values);
+  }
+
+  async #insertMany(rows: readonly Values[]) {
+    if (rows.length === 1) return [await this.#insertStatements.one(rows[0]!)];
+    const contentOf = (row: Values) => JSON.stringify(this.#options.insert.map((column) => row[column] ?? null));
+    // PostgreSQL promises no order of the inserted rows. Of rows with the same content, any will do.
+    const ids = Map.groupBy(await this.#insertStatements.many(rows), contentOf);
+    return rows.map((row) => ids.get(contentOf(row))!.pop()!.id);
+  }
+
+  /** Changes a row. @returns whether it exists */
+  update(id: number, changes: Changes): Promise<boolean> {
+    return this.#update({ ...(changes as Values), id });
+  }
+
+  /** Deletes a row. @returns whether it existed; of several deletes at once of one id, exactly one returns `true` */
+  delete(id: number): Promise<boolean> {
+    return this.#delete({ id });
+  }
+
+  /** Reads a page in the order of the ids, of any length and at any depth. The table needs `createRowCounts`. */
+  async page({ offset, limit }: Position): Promise<Page<Row>> {
+    const { total, rows } = await this.#readPage({ offset, limit: Math.min(limit, CHUNK_ROWS) });
+    return { total, ...this.#listFrom(rows as Row[], limit) };
+  }
+
+  /**
+   * Lists all rows in the order of the ids.
+   * @param filter constants of the service by column, each set of which is one prepared statement
+   */
+  list(filter: Partial<Row> = {}): Promise<List<Row>> {
+    const key = JSON.stringify(filter);
+    const list = this.#lists.get(key) ?? this.#prepareList(filter as Values);
+    this.#lists.set(key, list);
+    return list();
+  }
+
+  #prepareList(filter: Values) {
+    const { longText } = this.#options;
+    const conditions = Object.entries(filter).map(
+      ([column, value]) => sql<SqlBool>`${sql.ref(column)} = ${sql.lit(value)}`,
+    );
+    const matching = (...more: RawBuilder<SqlBool>[]) => this.#select(...conditions, ...more);
+    const readFirst = prepare(this.#db, chunk(matching(), longText));
+    const listFrom = listContinuation<unknown, Row>(this.#db, (id) => matching(sql`id > ${id}`), longText);
+    return coalesce(async () => listFrom((await readFirst()).rows));
+  }
+
+  /**
+   * Searches the rows that contain a text in any case of letters.
+   * @throws Error when the repository has no `search` option
+   */
+  search(text: string): Promise<List<Row>> {
+    if (!this.#search) throw new Error(`${this.#table} has no search`);
+    return this.#search(text);
+  }
+
+  #select(...conditions: RawBuilder<unknown>[]) {
+    const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``;
+    return sql<Row>`select ${columnList(this.#options.columns)} from ${sql.table(this.#table)} ${where}`;
+  }
+}

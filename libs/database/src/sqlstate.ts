@@ -1,0 +1,24 @@
+/** The error codes of PostgreSQL that the services distinguish, by PostgreSQL's names. */
+export const SQLSTATE = {
+  FEATURE_NOT_SUPPORTED: '0A000',
+  PROTOCOL_VIOLATION: '08P01',
+  READ_ONLY_SQL_TRANSACTION: '25006',
+  INVALID_AUTHORIZATION_SPECIFICATION: '28000',
+  INSUFFICIENT_PRIVILEGE: '42501',
+  UNDEFINED_TABLE: '42P01',
+  LOCK_NOT_AVAILABLE: '55P03',
+  QUERY_CANCELED: '57014',
+} as const;
+
+/** Classes of SQLSTATEs: their first two characters. */
+export const SQLSTATE_CLASS = {
+  DATA_EXCEPTION: '22',
+  INTEGRITY_CONSTRAINT_VIOLATION: '23',
+  TRANSACTION_ROLLBACK: '40',
+} as const;
+
+/** The SQLSTATE of an error of PostgreSQL, or the name of a system error; empty if it has neither. */
+export const errorCode = (error: unknown) => (error as { code?: string }).code ?? '';
+
+/** The class of an error of PostgreSQL. */
+export const errorClass = (error: unknown) => errorCode(error).slice(0, 2);
