@@ -10,11 +10,11 @@ export const STATEMENT_MS = REQUEST_MS - CONNECTION_WAIT_MS - 600;
 /** Time after which a connection is given up whose server has not even cancelled its statement. */
 export const UNRESPONSIVE_MS = STATEMENT_MS + 100;
 
-/** Time in which an event loop that was blocked reads a response that has arrived meanwhile. */
+/** Time in which an event loop that was blocked reads a response that has arrived. */
 export const READ_MS = 300;
 
 /**
- * Timeout for a new connection: longer than a statement, so that a server that is only busy has ended one by then. A connection that
+ * Timeout for a new connection: longer than a statement, so that a busy server has ended one. A connection that
  * takes longer than `CONNECTION_WAIT_MS` serves later requests.
  */
 export const CONNECT_MS = STATEMENT_MS + 100;

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 
 const defaultLimit = 10;
 
-/** Query parameters of a paged list. A value that is no positive decimal integer takes its default; none is too large. */
+/** Query parameters of a paged list. A value other than a positive decimal integer takes its default; none is too large. */
 export const PageQuery = Type.Object({
   page: Type.Optional(Type.Integer({ minimum: 1, default: 1, description: 'Number of the page, counted from 1.' })),
   limit: Type.Optional(
@@ -35,8 +35,8 @@ export const PageHeaders = {
 };
 
 /**
- * The headers that lead from one page to the others. Whoever is past the end is led back to the last page.
- * @param path of the list; the URLs are relative to the host that was asked
+ * Headers with the URLs of the other pages. Past the end, `prev` is the last page.
+ * @param path of the list; the URLs are relative to the host
  * @param query as it was sent: without `limit`, the URLs have none either
  */
 export function pageHeaders(path: string, { page = 1, limit }: Static<typeof PageQuery>, total: number) {

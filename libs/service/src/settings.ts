@@ -66,14 +66,14 @@ const secrets = ['DATABASE_URL', 'DATABASE_MIGRATION_URL'];
 
 /**
  * Reads the settings out of `environment`. For a secret `X`, the file that `X_FILE` names is read where `X` is not set.
- * @throws Error with one line that names the variable, what it was (a secret excepted) and what is allowed
+ * @throws Error with one line that names the variable, its value (unless it is a secret) and the allowed values
  */
 export function loadSettings(environment: NodeJS.ProcessEnv, defaultPort: number): Settings {
   const given = { ...withoutEmpty(environment), ...secretsFromFiles(environment) };
   const defaults = { PORT: defaultPort, SHUTDOWN_DELAY_MS: given.NODE_ENV === 'production' ? 1_000 : 0 };
   const settings = { ...defaults, ...given } as unknown;
   if (!ajv.validate<Settings>(EnvironmentVariables, settings)) throw notAllowed(nameIn(ajv.errors![0]!), given);
-  // Ajv takes whatever JavaScript makes a number of, such as 0x50.
+  // Ajv accepts every string that JavaScript converts to a number, such as 0x50.
   const noInteger = integers.find((name) => given[name] !== undefined && !/^\d+$/.test(given[name]));
   if (noInteger) throw notAllowed(noInteger, given);
   const noUrl = secrets.find((name) => !isUrl(given[name]));

@@ -35,8 +35,8 @@ export interface DatabaseOptions {
   /** Name that PostgreSQL shows for the sessions, unless `url` or PGAPPNAME has one. */
   applicationName?: string;
   /**
-   * `false` behind a transaction pooler, which refuses session parameters. Then there are no prepared statements, and PostgreSQL has no
-   * timeouts.
+   * `false` behind a transaction pooler, which refuses session parameters. Statements are then not prepared and
+   * have no timeout of PostgreSQL.
    */
   supportsSessionState?: boolean;
   /** Maximum number of connections. */
@@ -163,7 +163,7 @@ class SessionPool {
   async #explain(error: unknown, requestedAt: number): Promise<never> {
     // An event loop that was late reads the responses that have arrived before the timeout.
     await endOfTurn();
-    // Other statements got responses meanwhile, so the server is only busy.
+    // Other statements have got responses since, so the server is only busy.
     if (isPoolTimeout(error) && this.#respondedAt > requestedAt) throw overloaded();
     this.#isLost = true;
     throw withErrorCode(error);

@@ -5,26 +5,25 @@ import { Database, type DatabaseOptions } from '../connection/database.ts';
 import { MIGRATION_IDLE_TIMEOUT } from '../connection/session-parameters.ts';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
 
-/** A service's schema changes by name. Names sort in the order of writing; what has been released is never edited. */
+/** Schema changes by name. Names sort in the order of writing; a released one is never edited. */
 export type Migrations = Record<string, Migration>;
 
 /**
- * Who wants to use a table that a migration waits for waits behind it, the requests of a release that is running among them. So a
- * migration gives way after this time, and begins anew. It is longer than PostgreSQL's `deadlock_timeout`, after which an autovacuum
- * that is in the way is ended.
+ * Maximum wait of a migration for a lock, after which it retries: requests for the table wait behind it. It is longer than the
+ * `deadlock_timeout` of PostgreSQL, after which a blocking autovacuum is ended.
  */
 const LOCK_TIMEOUT_MS = 1_100;
 const RETRY_MS = 1_000;
 
-/** While a migration is not over, it is asked this often whether it waits for another session. */
+/** Interval of the checks whether a migration waits for another session. */
 const WATCH_INTERVAL_MS = 400;
 
 export interface MigrateOptions extends Pick<DatabaseOptions, 'applicationName' | 'onConnectionError'> {
   /** A direct connection: the lock belongs to a session, which a transaction-mode pooler does not keep. */
   url: string;
   /**
-   * The sessions with these process ids have what the migration waits for, or wait for it before it: the lock, as other
-   * processes that migrate, or a table. Called again when they are others, and when the migration has begun anew.
+   * Called with the process ids of the sessions that block the migration, by its lock or by a table; called again when they change
+   * and after a retry.
    */
   onBlocked?: (pids: number[]) => void;
   /** Called for each migration that has been applied, after the commit of all of them. */
@@ -38,11 +37,11 @@ export interface AppliedMigration {
 }
 
 /**
- * Brings the schema up to date, one process at a time: others wait for a lock that PostgreSQL frees if its holder dies,
- * and some seconds after its holder has been frozen or cut off. A database that is already ahead of `migrations`, because
- * a newer release has run, is left as it is. Migrations begin anew, and wait as long as it takes, while others use a table.
- * @throws whatever a migration throws, after rolling all of them back; an Error that names DATABASE_MIGRATION_URL when a pooler
- * stands before the server
+ * Brings the schema up to date, one process at a time, under a lock that PostgreSQL frees when its holder dies, or some seconds after
+ * it is frozen or cut off. Leaves a database as it is that a newer release has migrated. Retries for as long as other sessions use a
+ * table.
+ * @throws the error of a migration, after rolling back all of them; an Error that names DATABASE_MIGRATION_URL when a pooler stands
+ * before the server
  */
 export async function migrate(
   { onBlocked = () => undefined, onApplied = () => undefined, ...connection }: MigrateOptions,
@@ -157,7 +156,7 @@ function describeRefusal(error: unknown) {
   return Object.assign(refusal, { code: SQLSTATE.PROTOCOL_VIOLATION });
 }
 
-/** @throws AbortError when `signal` says that it is over */
+/** @throws AbortError when `signal` is aborted */
 async function watchBlockers(
   db: QueryExecutorProvider,
   pid: number,
@@ -166,7 +165,7 @@ async function watchBlockers(
 ) {
   for (let known = ''; ;) {
     await sleep(WATCH_INTERVAL_MS, undefined, { signal });
-    // The migration goes on without its news.
+    // The migration does not depend on the report.
     const pids = await blockersOf(db, pid).catch(() => []);
     if (pids.length > 0 && String(pids) !== known) onBlocked(pids);
     known = String(pids);

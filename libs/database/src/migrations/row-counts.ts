@@ -18,7 +18,7 @@ const template = readFileSync(join(import.meta.dirname, 'row-counts.sql'), 'utf8
  * - the function `item_id_at(target)`: the id of the row that `target` rows precede, null past the end
  * - the functions `item_count_fold`, `item_count_recount` and `item_count_check`, see `row-counts.sql`
  *
- * Counts the rows that exist, which takes a second or two for ten million. Writers wait meanwhile; readers do not. Triggers
+ * Counts the rows that exist, which takes a second or two for ten million. Writers wait for it; readers do not. Triggers
  * do not see rows that are loaded without them, such as by `pg_restore --disable-triggers`: `recountRows` counts those.
  *
  * Released migrations call this function, so it also brings the tables of earlier releases up to date. Each change of
@@ -65,7 +65,7 @@ export async function foldRowCounts(db: QueryExecutorProvider, { table }: RowCou
   return rows[0]!.folded;
 }
 
-/** Counts all rows anew in one transaction, while readers and writers go on. Takes a second or two for ten million rows. */
+/** Recounts all rows in one transaction, beside readers and writers. Takes a second or two for ten million rows. */
 export async function recountRows(db: QueryExecutorProvider, { table }: RowCounts): Promise<void> {
   await sql`select ${sql.id(`${table}_count_recount`)}()`.execute(db);
 }

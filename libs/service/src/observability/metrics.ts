@@ -39,7 +39,7 @@ export function addMetrics<Tables>(
     buckets: DURATION_BUCKETS,
     registers: [registry],
   });
-  // Paths that no route has are one label: there is no end to them.
+  // Unknown paths share one label, because their number is unlimited.
   const observed = writeBuffer<Observed>((requests) => {
     for (const { labels, ms } of requests) duration.observe(labels, ms / 1_000);
   });
@@ -105,7 +105,7 @@ export function addMetrics<Tables>(
     1,
   );
 
-  // Each takes some milliseconds of the processor, and nobody is refused under overload here.
+  // One takes some milliseconds of CPU, and overload protection does not apply here.
   const metrics = coalesce(() => {
     observed.flush();
     return registry.metrics();

@@ -40,9 +40,9 @@ export function addProbes<Tables>(app: FastifyInstance, { db, probing, migration
 
   let look: Promise<string | undefined> | undefined;
 
-  /** One look for all who ask meanwhile: with too many on one connection, the database would seem to be at fault. */
+  /** Probes in flight share one check. On one connection, too many checks would time out as if the database were lost. */
   async function databaseObstacle() {
-    // A busy database answers the requests, and would let the probe wait for longer than a load balancer does.
+    // A busy database responds to the requests; a statement of the probe would wait longer than a load balancer does.
     if (isMigrated && db.isResponding) return undefined;
     look ??= lookForObstacle().finally(() => (look = undefined));
     return look;
@@ -54,7 +54,7 @@ export function addProbes<Tables>(app: FastifyInstance, { db, probing, migration
       isMigrated = pending.length === 0;
       return isMigrated ? undefined : `migrations pending: ${pending.join(', ')}`;
     } catch (error) {
-      // It can be reached, though late: the connection that has taken too long serves the next look.
+      // The database is slow: the connection that took too long serves the next check.
       if (isOverload(error)) return isMigrated ? undefined : lookForObstacle();
       app.log.warn({ err: error }, 'not ready');
       return 'database unreachable';
