@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint';
 
 const libs = (...names) => names.map((name) => `lib:${name}`);
 
-/** Who may import whom. Tests may use the local PostgreSQL as well, which nothing that runs in production may. */
+/** The imports that each project may have. Tests may import more than what runs in production. */
 const boundaries = (...alsoAllowed) => [
   'error',
   {
@@ -24,6 +24,7 @@ const boundaries = (...alsoAllowed) => [
         sourceTag: 'lib:service',
         onlyDependOnLibsWithTags: [...libs('errors', 'concurrency', 'database'), ...alsoAllowed],
       },
+      { sourceTag: 'lib:testing', onlyDependOnLibsWithTags: libs('local-postgres') },
       { sourceTag: 'lib:local-postgres', onlyDependOnLibsWithTags: [] },
       { sourceTag: 'lib:client', onlyDependOnLibsWithTags: [] },
       { sourceTag: 'lib:bench', onlyDependOnLibsWithTags: libs('local-postgres') },
@@ -61,6 +62,6 @@ export default tseslint.config(
   },
   {
     files: ['{apps,libs}/**/{test,bench}/**/*.ts'],
-    rules: { '@nx/enforce-module-boundaries': boundaries(...libs('local-postgres', 'client')) },
+    rules: { '@nx/enforce-module-boundaries': boundaries(...libs('local-postgres', 'testing', 'client')) },
   },
 );

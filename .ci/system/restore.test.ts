@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { ensureDatabase, freePort } from '@rest-services/local-postgres';
-import { startProcess } from '@rest-services/service/testing';
+import { startProcess } from '@rest-services/testing';
 import pg from 'pg';
 import { NOBODY, startProgram } from './program.ts';
 

@@ -2,6 +2,6 @@ import preset from '../../jest.preset.mjs';
 
 export default {
   ...preset,
-  globalSetup: '@rest-services/local-postgres/jest-setup',
-  globalTeardown: '@rest-services/local-postgres/jest-teardown',
+  globalSetup: './test/notes/jest-setup.ts',
+  globalTeardown: './test/notes/jest-teardown.ts',
 };

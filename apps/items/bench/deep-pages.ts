@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@rest-services/local-postgres';
-import { startBuiltService } from '@rest-services/service/built-service';
+import { startForBench } from '@rest-services/testing/bench';
 import pg from 'pg';
 
 const rows = 10_000_000;
@@ -18,7 +18,7 @@ const roundMs = 2_000;
 const limits = { deepPageRatio: 3, insertRatio: 0.9 };
 
 const port = await freePort();
-const { service, databaseUrl, stop } = await startBuiltService(join(import.meta.dirname, '..'), {
+const { service, databaseUrl, stop } = await startForBench(join(import.meta.dirname, '..'), {
   NODE_ENV: 'production',
   // A line for each request would be this program's work too.
   LOG_LEVEL: 'warn',

@@ -3,14 +3,14 @@
 import { get, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { startBuiltService } from '@rest-services/service/built-service';
+import { startForBench } from '@rest-services/testing/bench';
 import pidusage from 'pidusage';
 import pg from 'pg';
 
 const rows = 1_000_000;
 const limits = { firstByteMs: 100, rssMb: 200 };
 
-const { service, databaseUrl, stop } = await startBuiltService(join(import.meta.dirname, '..'), {
+const { service, databaseUrl, stop } = await startForBench(join(import.meta.dirname, '..'), {
   NODE_ENV: 'production',
   SHUTDOWN_DELAY_MS: '0',
 });

@@ -2,7 +2,7 @@
 // after 100,000 commits of other sessions that the snapshot outlives.
 //   npx nx old-snapshot items
 import { join } from 'node:path';
-import { startBuiltService } from '@rest-services/service/built-service';
+import { startForBench } from '@rest-services/testing/bench';
 import pg from 'pg';
 
 const rows = 100_000;
@@ -11,7 +11,7 @@ const sessions = 8;
 const requests = 1_000;
 const maxRatio = 1.5;
 
-const { service, databaseUrl, stop } = await startBuiltService(join(import.meta.dirname, '..'), {
+const { service, databaseUrl, stop } = await startForBench(join(import.meta.dirname, '..'), {
   NODE_ENV: 'production',
   LOG_LEVEL: 'info',
   SHUTDOWN_DELAY_MS: '0',

@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { refusals, serve, testUnreadableBodies } from '@rest-services/service/testing';
+import { refusals, startService, testBodies, type TestService } from '@rest-services/testing';
 import fc from 'fast-check';
-import { buildApp } from '../src/app.ts';
-import { migrations } from '../src/database.ts';
+import type { ItemsDatabase } from '../src/database.ts';
 
 // Whatever comes in, the answer is a 4xx with a message, and what is stored stays as it is.
 
-let service: Awaited<ReturnType<typeof startItems>>;
-const startItems = () => serve({ migrations, buildApp });
+let service: TestService<ItemsDatabase>;
 let id: number;
 
 beforeAll(async () => {
-  service = await startItems();
+  service = await startService('dist/main.js');
   const { body } = await service.request('POST', '/v1/items', { title: 'untouched' });
   ({ id } = body as { id: number });
 });
@@ -22,7 +20,7 @@ const stored = () => service.db.selectFrom('item').selectAll().execute();
 const writes = () => [['POST', '/v1/items'] as const, ['PUT', `/v1/items/${id}`] as const];
 const refused = refusals({ service: () => service, stored });
 
-testUnreadableBodies({ service: () => service, stored, writes });
+testBodies({ service: () => service, stored, writes });
 
 describe('Bodies of POST and PUT', () => {
   test.each(['\\u0000', 'a\\u0000b', '\\ud800', '\\udc00a', '\\ud83d\\ud83d\\ude00'])(

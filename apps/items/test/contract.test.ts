@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { serve } from '@rest-services/service/testing';
+import { startService, type TestService } from '@rest-services/testing';
 import { sql } from 'kysely';
-import { buildApp } from '../src/app.ts';
-import { migrations } from '../src/database.ts';
+import type { ItemsDatabase } from '../src/database.ts';
 
-let service: Awaited<ReturnType<typeof startItems>>;
-const startItems = () => serve({ migrations, buildApp });
+let service: TestService<ItemsDatabase>;
 
 beforeAll(async () => {
-  service = await startItems();
+  service = await startService('dist/main.js');
 });
 afterAll(() => service.stop());
 beforeEach(() => service.db.deleteFrom('item').execute());

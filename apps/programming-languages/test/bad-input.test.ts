@@ -1,19 +1,17 @@
 import { parse } from 'node:querystring';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { refusals, serve, testUnreadableBodies } from '@rest-services/service/testing';
+import { refusals, startService, testBodies, type TestService } from '@rest-services/testing';
 import fc from 'fast-check';
-import { buildApp } from '../src/app.ts';
-import { migrations } from '../src/database.ts';
+import type { LanguagesDatabase } from '../src/database.ts';
 import { encodings, formType } from './encodings.ts';
 
 // Whatever comes in, the answer is a 4xx with a message, and what is stored stays as it is.
 
-let service: Awaited<ReturnType<typeof startLanguages>>;
-const startLanguages = () => serve({ migrations, buildApp });
+let service: TestService<LanguagesDatabase>;
 let id: number;
 
 beforeAll(async () => {
-  service = await startLanguages();
+  service = await startService('dist/main.js');
 });
 afterAll(() => service.stop());
 beforeEach(async () => {
@@ -31,7 +29,7 @@ const writes = () =>
   ] as const;
 const refused = refusals({ service: () => service, stored });
 
-testUnreadableBodies({ service: () => service, stored, writes });
+testBodies({ service: () => service, stored, writes });
 
 /** Expects a 400 with this message to the body in POST and in PUT. */
 async function expectRefusal(message: string, body: unknown, headers?: Record<string, string>) {

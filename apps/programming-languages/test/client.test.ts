@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { programmingLanguagesClient } from '@rest-services/client';
-import { serve } from '@rest-services/service/testing';
-import { buildApp } from '../src/app.ts';
-import { migrations } from '../src/database.ts';
+import { startService, type TestService } from '@rest-services/testing';
 
-let service: Awaited<ReturnType<typeof start>>;
-const start = () => serve({ migrations, buildApp });
+let service: TestService;
 beforeAll(async () => {
-  service = await start();
+  service = await startService('dist/main.js');
 });
 afterAll(() => service.stop());
 

@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { serve } from '@rest-services/service/testing';
+import { startService, type TestService } from '@rest-services/testing';
 import { sql } from 'kysely';
-import { buildApp } from '../src/app.ts';
-import { migrations } from '../src/database.ts';
+import type { LanguagesDatabase } from '../src/database.ts';
 import { encodings, formType } from './encodings.ts';
 
-let service: Awaited<ReturnType<typeof startLanguages>>;
-const startLanguages = () => serve({ migrations, buildApp });
+let service: TestService<LanguagesDatabase>;
 
 beforeAll(async () => {
-  service = await startLanguages();
+  service = await startService('dist/main.js');
 });
 afterAll(() => service.stop());
 beforeEach(() => service.db.deleteFrom('programming_language').execute());

@@ -1,19 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { serve, testUnreadableBodies } from '@rest-services/service/testing';
+import { startService, testBodies, type TestService } from '@rest-services/testing';
 import { sql } from 'kysely';
-import { buildApp } from '../src/app.ts';
-import { migrations } from '../src/database.ts';
+import type { TodosDatabase } from '../src/database.ts';
 
-let service: Awaited<ReturnType<typeof startTodos>>;
-const startTodos = (environment: NodeJS.ProcessEnv = {}) => serve({ migrations, buildApp }, environment);
+let service: TestService<TodosDatabase>;
 
 beforeAll(async () => {
-  service = await startTodos();
+  service = await startService('dist/main.js');
 });
 afterAll(() => service.stop());
 beforeEach(() => service.db.deleteFrom('todo').execute());
 
-testUnreadableBodies({
+testBodies({
   service: () => service,
   stored: () => service.db.selectFrom('todo').selectAll().execute(),
   writes: () => [

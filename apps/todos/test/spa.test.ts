@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { serve } from '@rest-services/service/testing';
-import { buildApp } from '../src/app.ts';
-import { migrations } from '../src/database.ts';
+import { startService, type TestService } from '@rest-services/testing';
 
-let service: Awaited<ReturnType<typeof startTodos>>;
-const startTodos = () => serve({ migrations, buildApp }, { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' });
+let service: TestService;
 
 beforeAll(async () => {
-  service = await startTodos();
+  service = await startService('dist/main.js', { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' });
 });
 afterAll(() => service.stop());
 

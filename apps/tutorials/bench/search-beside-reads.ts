@@ -2,7 +2,7 @@
 //   npx nx search-beside-reads tutorials
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { startBuiltService } from '@rest-services/service/built-service';
+import { startForBench } from '@rest-services/testing/bench';
 import pg from 'pg';
 
 const rows = 600_000;
@@ -19,7 +19,7 @@ const searches: Record<string, () => string> = {
   '2,000 characters': () => randomBytes(1_000).toString('hex'),
 };
 
-const { service, databaseUrl, stop } = await startBuiltService(join(import.meta.dirname, '..'), { LOG_LEVEL: 'info' });
+const { service, databaseUrl, stop } = await startForBench(join(import.meta.dirname, '..'), { LOG_LEVEL: 'info' });
 const database = new pg.Client({ connectionString: databaseUrl });
 try {
   const url = `${await service.listening()}/api/tutorials`;

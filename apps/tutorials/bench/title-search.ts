@@ -1,7 +1,7 @@
 // Searches titles among a million tutorials through the built service, and shows the plan that PostgreSQL chooses.
 //   npx nx title-search tutorials
 import { join } from 'node:path';
-import { startBuiltService } from '@rest-services/service/built-service';
+import { startForBench } from '@rest-services/testing/bench';
 import pg from 'pg';
 
 const rows = 1_000_000;
@@ -10,7 +10,7 @@ const rounds = 21;
 // Rare words, part of one, one in capitals, one beside a word that every title has, one that none has.
 const searches = ['c81e728d', '1e728', 'ECCBC87E', 'ning c81e728d', 'no such title'];
 
-const { service, databaseUrl, stop } = await startBuiltService(join(import.meta.dirname, '..'), {
+const { service, databaseUrl, stop } = await startForBench(join(import.meta.dirname, '..'), {
   LOG_LEVEL: 'info',
 });
 const database = new pg.Client({ connectionString: databaseUrl });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { migrate } from '@rest-services/database';
 import { ensureDatabase, startCluster, type Cluster } from '@rest-services/local-postgres';
-import { patientDatabase, startProcess } from '@rest-services/service/testing';
+import { openTestConnection, startProcess } from '@rest-services/testing';
 import { sql, type Kysely } from 'kysely';
 import { migrations } from '../src/database.ts';
 
@@ -21,11 +21,11 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'autovacuum-postgres-'));
   cluster = await startCluster(directory, { durable: false });
   databaseUrl = await ensureDatabase(cluster.url, 'tutorials');
-  db = patientDatabase(databaseUrl);
+  db = openTestConnection(databaseUrl);
   // Seldom by default.
   await sql`alter system set autovacuum_naptime = '1s'`.execute(db);
   await sql`select pg_reload_conf()`.execute(db);
-  service = startProcess(join(import.meta.dirname, '../src/main.ts'), { DATABASE_URL: databaseUrl });
+  service = startProcess('dist/main.js', { DATABASE_URL: databaseUrl });
   url = await service.listening();
   await sql`alter table tutorial set (
     autovacuum_vacuum_threshold = 0, autovacuum_vacuum_insert_threshold = 0, autovacuum_vacuum_insert_scale_factor = 0,

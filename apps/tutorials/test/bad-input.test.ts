@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { refusals, serve, testUnreadableBodies } from '@rest-services/service/testing';
+import { refusals, startService, testBodies, type TestService } from '@rest-services/testing';
 import fc from 'fast-check';
-import { buildApp } from '../src/app.ts';
-import { migrations } from '../src/database.ts';
+import type { TutorialsDatabase } from '../src/database.ts';
 
 // Whatever comes in, the answer is a 4xx with a message, and what is stored stays as it is.
 
-let service: Awaited<ReturnType<typeof startTutorials>>;
-const startTutorials = () => serve({ migrations, buildApp });
+let service: TestService<TutorialsDatabase>;
 let id: number;
 
 beforeAll(async () => {
-  service = await startTutorials();
+  service = await startService('dist/main.js');
   const { body } = await service.request('POST', '/api/tutorials', { title: 'untouched', description: 'untouched' });
   ({ id } = body as { id: number });
 });
@@ -22,7 +20,7 @@ const stored = () => service.db.selectFrom('tutorial').selectAll().orderBy('id')
 const writes = () => [['POST', '/api/tutorials'] as const, ['PUT', `/api/tutorials/${id}`] as const];
 const refused = refusals({ service: () => service, stored });
 
-testUnreadableBodies({ service: () => service, stored, writes });
+testBodies({ service: () => service, stored, writes });
 
 describe('Bodies of POST and PUT', () => {
   test.each(['\\u0000', 'a\\u0000b', '\\ud800', '\\udc00a', '\\ud83d\\ud83d\\ude00'])(
@@ -148,7 +146,7 @@ describe('Properties', () => {
       .filter((value) => !value.includes('\0') && value.isWellFormed());
 
   test('a title search answers exactly the titles that contain the text, ignoring case', async () => {
-    const empty = await startTutorials();
+    const empty = await startService<TutorialsDatabase>('dist/main.js');
     const characters = (...size: [minLength: number, maxLength: number]) =>
       fc.string({
         unit: fc.constantFrom('a', 'A', 'b', 'B', 'z', 'Z', '%', '_', '\\', "'", '"'),

@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { serve } from '@rest-services/service/testing';
+import { startService, type TestService } from '@rest-services/testing';
 import { sql } from 'kysely';
-import { buildApp } from '../src/app.ts';
-import { migrations } from '../src/database.ts';
+import type { TutorialsDatabase } from '../src/database.ts';
 
-let service: Awaited<ReturnType<typeof startTutorials>>;
-const startTutorials = () => serve({ migrations, buildApp });
+let service: TestService<TutorialsDatabase>;
 
 beforeAll(async () => {
-  service = await startTutorials();
+  service = await startService('dist/main.js');
 });
 afterAll(() => service.stop());
 beforeEach(() => service.db.deleteFrom('tutorial').execute());
@@ -331,7 +329,7 @@ describe('GET /api/tutorials/published', () => {
 });
 
 test('GET /api/tutorials/published reads no tutorials that are not published, however many there are', async () => {
-  const one = await serve({ migrations, buildApp }, { DATABASE_POOL_MAX: '1' });
+  const one = await startService('dist/main.js', { DATABASE_POOL_MAX: '1' });
   await sql`insert into tutorial (title, published) select 'a', n = 15000 from generate_series(1, 20000) n`.execute(
     one.db,
   );

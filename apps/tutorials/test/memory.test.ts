@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { patientDatabase, startProcess } from '@rest-services/service/testing';
+import { openTestConnection, startProcess } from '@rest-services/testing';
 import { sql } from 'kysely';
 
-const main = join(import.meta.dirname, '../src/main.ts');
+const main = 'dist/main.js';
 const count = 100;
 const description = 'x'.repeat(1_000_000);
 
@@ -19,7 +18,7 @@ beforeAll(async () => {
   // Less than what the descriptions take together.
   service = startProcess(main, { DATABASE_URL: database.url, NODE_OPTIONS: '--max-old-space-size=64' });
   url = `${await service.listening()}/api/tutorials`;
-  const db = patientDatabase(database.url);
+  const db = openTestConnection(database.url);
   await sql`insert into tutorial (title, description, published)
     select 'Long ' || n, ${description}, true from generate_series(1, ${sql.lit(count)}) n`.execute(db);
   await db.destroy();

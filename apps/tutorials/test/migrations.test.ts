@@ -1,18 +1,17 @@
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { patientDatabase, startProcess } from '@rest-services/service/testing';
+import { openTestConnection, startProcess } from '@rest-services/testing';
 import { sql, type Kysely } from 'kysely';
 
 // This service has more than one migration.
 
-const main = join(import.meta.dirname, '../src/main.ts');
+const main = 'dist/main.js';
 
 let database: TestDatabase;
 let db: Kysely<unknown>;
 beforeEach(async () => {
   database = await createTestDatabase();
-  db = patientDatabase(database.url);
+  db = openTestConnection(database.url);
 });
 afterEach(async () => {
   await db.destroy();

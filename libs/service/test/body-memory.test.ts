@@ -7,7 +7,7 @@ import type { List } from '@rest-services/database';
 import { HttpError } from '@rest-services/errors';
 import { Type } from 'typebox';
 import { createService, sendList, type Settings } from '../src/index.ts';
-import { serve } from './testing.ts';
+import { serve } from './serve.ts';
 
 const MiB = 1_024 ** 2;
 const overloaded = { message: 'The service is overloaded, try again in a moment' };
@@ -131,11 +131,11 @@ describe('Bodies that are slow to arrive', () => {
       expect(await firstRefused(posts)).toEqual([503, '1', overloaded]);
 
       // Whoever sends little is served meanwhile, and everybody when the slow ones have gone.
-      expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
+      expect((await service.requestOnce('POST', '/texts', { text: 'a' })).body).toBe(1);
       posts.forEach((post) => post.destroy());
       const large = { text: 'x'.repeat(MiB - 100) };
-      let answer = await service.request('POST', '/texts', large);
-      while (answer.status === 503) answer = await service.request('POST', '/texts', large);
+      let answer = await service.requestOnce('POST', '/texts', large);
+      while (answer.status === 503) answer = await service.requestOnce('POST', '/texts', large);
       expect(answer.body).toBe(MiB - 100);
     },
   );
@@ -146,7 +146,7 @@ test('Bodies in pieces of a byte each hold no more than their bytes: they refuse
   posts.forEach((post) => post.on('error', () => undefined));
   await Promise.all(posts.map((post) => new Promise((resolve) => post.write('x', resolve))));
   for (let turn = 0; turn < 20; turn += 1) {
-    expect((await service.request('POST', '/texts', { text: 'x'.repeat(MiB - 100) })).status).toBe(200);
+    expect((await service.requestOnce('POST', '/texts', { text: 'x'.repeat(MiB - 100) })).status).toBe(200);
   }
   posts.forEach((post) => post.destroy());
 });
@@ -160,9 +160,9 @@ test('Bodies of requests that wait for the answer to another one are counted as 
     await new Promise((resolve) => socket.write(`GET /late HTTP/1.1\r\nhost: a\r\n\r\n${post}${text}`, resolve));
   }
   const large = { text: 'x'.repeat(MiB - 100) };
-  while ((await service.request('POST', '/texts', large)).status === 200);
+  while ((await service.requestOnce('POST', '/texts', large)).status === 200);
   sockets.forEach((socket) => socket.resetAndDestroy());
-  while ((await service.request('POST', '/texts', large)).status === 503);
+  while ((await service.requestOnce('POST', '/texts', large)).status === 503);
 });
 
 describe('Bodies that are answered before they have been read', () => {
@@ -205,7 +205,7 @@ describe('Bodies that are answered before they have been read', () => {
       socket.write(pieces, () => socket.destroy());
       await closed;
     }
-    expect((await service.request('POST', '/texts', { text: 'x'.repeat(MiB - 100) })).status).toBe(200);
+    expect((await service.requestOnce('POST', '/texts', { text: 'x'.repeat(MiB - 100) })).status).toBe(200);
   });
 
   test.each([
@@ -226,7 +226,7 @@ describe('Bodies that are answered before they have been read', () => {
   ])('do not end the service when there is no memory for more of them: %s', async (_, request) => {
     const slow = await fillMemory();
     (await answeredSooner(request)).socket.destroy();
-    expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
+    expect((await service.requestOnce('POST', '/texts', { text: 'a' })).body).toBe(1);
     slow.forEach((response) => response.destroy());
   });
 });
@@ -235,10 +235,10 @@ describe('Answers that are slow to be read', () => {
   test('hold no more than 32 MiB together: the rest gets 503 with Retry-After', async () => {
     const slow = await fillMemory();
     expect(slow).toHaveLength(3);
-    expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
+    expect((await service.requestOnce('POST', '/texts', { text: 'a' })).body).toBe(1);
     slow.forEach((response) => response.destroy());
-    let answer = await service.request('GET', '/texts');
-    while (answer.status === 503) answer = await service.request('GET', '/texts');
+    let answer = await service.requestOnce('GET', '/texts');
+    while (answer.status === 503) answer = await service.requestOnce('GET', '/texts');
     expect(answer.body).toEqual(['x'.repeat(11 * MiB)]);
   });
 
@@ -246,14 +246,14 @@ describe('Answers that are slow to be read', () => {
     for (let turn = 1; turn <= 4; turn += 1) {
       const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
       socket.write('GET /late HTTP/1.1\r\nhost: a\r\n\r\n', () => socket.resetAndDestroy());
-      while (lateAnswers < turn) await service.request('POST', '/texts', { text: 'a' });
+      while (lateAnswers < turn) await service.requestOnce('POST', '/texts', { text: 'a' });
     }
-    expect((await service.request('GET', '/texts')).status).toBe(200);
+    expect((await service.requestOnce('GET', '/texts')).status).toBe(200);
   });
 
   test('are counted no longer when they have been read', async () => {
-    for (let turn = 0; turn < 6; turn += 1) expect((await service.request('GET', '/texts')).status).toBe(200);
-    for (let turn = 0; turn < 2; turn += 1) expect((await service.request('GET', '/list')).body).toHaveLength(20);
+    for (let turn = 0; turn < 6; turn += 1) expect((await service.requestOnce('GET', '/texts')).status).toBe(200);
+    for (let turn = 0; turn < 2; turn += 1) expect((await service.requestOnce('GET', '/list')).body).toHaveLength(20);
   });
 
   test('hold no more than 32 MiB together when they begin in the same moment', async () => {
@@ -261,14 +261,14 @@ describe('Answers that are slow to be read', () => {
     const statuses = lists.map(({ statusCode }) => statusCode!);
     expect(statuses.toSorted((a, b) => a - b)).toEqual(Array.from(lists, (_list, n) => (n < 4 ? 200 : 503)));
     lists.forEach((list) => list.destroy());
-    while ((await service.request('GET', '/list')).status === 503);
+    while ((await service.requestOnce('GET', '/list')).status === 503);
   });
 
   test('hold little more than 32 MiB together when only their first chunks are small', async () => {
     const lists = await Promise.all(Array.from({ length: 40 }, () => open('/growing')));
     allHaveBegun.resolve(undefined);
-    while ((await service.request('GET', '/texts')).status !== 503);
-    for (let turn = 0; turn < 5; turn += 1) await service.request('POST', '/texts', { text: 'a' });
+    while ((await service.requestOnce('GET', '/texts')).status !== 503);
+    for (let turn = 0; turn < 5; turn += 1) await service.requestOnce('POST', '/texts', { text: 'a' });
     // Five fill the memory, and four may be read at once.
     expect(chunksRead).toBeLessThan(20);
     lists.forEach((list) => list.destroy());
@@ -280,7 +280,7 @@ describe('Answers that are slow to be read', () => {
 
   test('ask for the chunks of no more than four lists at once: the others wait, and all are complete', async () => {
     const lists = await Promise.all(Array.from({ length: 20 }, () => open('/slow')));
-    await service.request('POST', '/texts', { text: 'a' });
+    await service.requestOnce('POST', '/texts', { text: 'a' });
     expect(reading).toMatchObject({ now: 4, most: 4 });
     reading.goOn();
     for (const list of lists) expect(await json(list)).toEqual([['first'], ['last']]);
@@ -299,7 +299,7 @@ describe('Answers that are slow to be read', () => {
     const readBefore = chunksRead;
     const read = readToEnd(list);
     await read.firstChunk;
-    for (let turn = 0; turn < 5; turn += 1) await service.request('POST', '/texts', { text: 'a' });
+    for (let turn = 0; turn < 5; turn += 1) await service.requestOnce('POST', '/texts', { text: 'a' });
     expect(chunksRead).toBe(readBefore);
     slow.forEach((response) => response.destroy());
     expect(await read.whole).toHaveLength(20);

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 import { createService, Message, sendList, type Settings } from '../src/index.ts';
-import { serve } from './testing.ts';
+import { serve } from './serve.ts';
 
 let service: Awaited<ReturnType<typeof start>>;
 const start = (environment: NodeJS.ProcessEnv = {}) => serve({ migrations: {}, buildApp }, environment);

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
-import { serve } from '@rest-services/service/testing';
+import { startService, type TestService } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { buildApp } from '../../src/app.ts';
-import { migrations } from '../../src/database.ts';
+import type { TodosDatabase } from '../../src/database.ts';
 
 /** How long a page may take to show what a test waits for. */
 const PATIENCE_MS = 15_000;
@@ -36,13 +35,15 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
 
 /** For a test file: the todos service with its client on an empty database, and a fresh page for every test. */
 export function useService(options: BrowserContextOptions = {}) {
-  let service: Awaited<ReturnType<typeof startTodos>>;
+  let service: TestService<TodosDatabase>;
   let browser: Browser;
   let opened: Awaited<ReturnType<typeof openPage>>;
-  const startTodos = () => serve({ migrations, buildApp }, { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' });
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startTodos(), connectBrowser()]);
+    [service, browser] = await Promise.all([
+      startService<TodosDatabase>('dist/main.js', { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' }),
+      connectBrowser(),
+    ]);
   });
   beforeEach(async () => {
     await sql`alter table if exists hidden rename to todo`.execute(service.db);

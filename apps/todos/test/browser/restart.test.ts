@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { startProcess } from '@rest-services/service/testing';
+import { startProcess } from '@rest-services/testing';
 import type { Browser } from 'playwright-core';
 import { connectBrowser, hides, openPage, shows } from './harness.ts';
 
@@ -17,9 +16,8 @@ afterAll(async () => {
 
 /** The service as its own process. */
 function startTodos(port: string) {
-  const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
   const settings = { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0', DATABASE_URL: database.url, PORT: port };
-  return startProcess(main, settings);
+  return startProcess('dist/main.js', settings);
 }
 
 test('The server going away loses nothing that was typed, and all works when it is back', async () => {

@@ -1,0 +1,21 @@
+import { expect } from '@jest/globals';
+import { testDocument, testOperations, testReadme } from '@rest-services/testing';
+
+const main = 'dist/main.js';
+
+testDocument('items', main);
+testReadme(main, 'README.md');
+testOperations({
+  name: 'items',
+  main,
+  defaultPort: 8080,
+  list: '/v1/items',
+  record: { title: 'Buy milk' },
+  firstMigration: '0001_item',
+  writes: (number) => [
+    { method: 'POST', path: '/v1/items', body: { title: `Item ${number}` } },
+    { method: 'PUT', path: `/v1/items/${number}`, body: { status: 'Finished' } },
+    { method: 'DELETE', path: `/v1/items/${number}` },
+  ],
+  failure: { message: 'Database error', error: { code: expect.any(String) } },
+});

@@ -1,0 +1,20 @@
+import { testDocument, testOperations, testReadme } from '@rest-services/testing';
+
+const main = 'dist/main.js';
+
+testDocument('programming-languages', main);
+testReadme(main, 'README.md');
+testOperations({
+  name: 'programming-languages',
+  main,
+  defaultPort: 3000,
+  list: '/programming-languages',
+  record: { name: 'Rust', released_year: 2010 },
+  firstMigration: '0001_',
+  writes: (number) => [
+    { method: 'POST', path: '/programming-languages', body: { name: `New ${number}`, released_year: 2010 } },
+    { method: 'PUT', path: `/programming-languages/${number}`, body: { name: `Put ${number}`, released_year: 2011 } },
+    { method: 'DELETE', path: `/programming-languages/${number}` },
+  ],
+  failure: { message: 'Internal Server Error' },
+});

@@ -1,0 +1,20 @@
+import { expect } from '@jest/globals';
+import { testDocument, testOperations, testReadme } from '@rest-services/testing';
+
+const main = 'dist/main.js';
+
+testDocument('todos', main);
+testReadme(main, 'README.md');
+testOperations({
+  name: 'todos',
+  main,
+  defaultPort: 3000,
+  list: '/api/todos',
+  record: { description: 'Buy milk' },
+  firstMigration: '0001_todo',
+  writes: (number) => [
+    { method: 'POST', path: '/api/todos', body: { description: `Todo ${number}` } },
+    { method: 'PUT', path: '/api/todos', body: { id: number, description: 'Done', isCompleted: 1 } },
+  ],
+  failure: { message: 'Internal Server Error', error: { code: expect.any(String) } },
+});

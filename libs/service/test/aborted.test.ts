@@ -1,0 +1,177 @@
+import { once } from 'node:events';
+import { get, request, type ClientRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { openTestConnection, startProcess, type LogLine } from '@rest-services/testing';
+import { notesMain } from './notes/bundled.ts';
+import { sql, type Kysely } from 'kysely';
+
+// A request whose connection closes before its answer is complete is in the log and the metrics like any other.
+
+let database: TestDatabase;
+let db: Kysely<unknown>;
+let service: ReturnType<typeof startProcess>;
+let url: string;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  db = openTestConnection(database.url);
+  service = startProcess(notesMain(), { DATABASE_URL: database.url });
+  url = await service.listening();
+});
+afterEach(async () => {
+  service.child.kill('SIGKILL');
+  await service.ended;
+  await db.destroy();
+  await database.drop();
+});
+
+const countOf = async (labels: string) => {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const line = text.split('\n').find((each) => each.startsWith(`http_request_duration_seconds_count{${labels}}`));
+  return Number(line?.split(' ').pop());
+};
+const isAborted = ({ msg, aborted }: LogLine) => msg === 'request' && aborted === true;
+
+test('A request that its caller gives up is one line in the log and one in the metrics, marked as aborted', async () => {
+  await db.transaction().execute(async (locking) => {
+    await sql`lock table note`.execute(locking);
+    const post = await waiting(locking, newNote);
+    post.destroy();
+    await service.logged(isAborted);
+  });
+  // When its statement has come to its end nevertheless, it is not counted once more.
+  await (await fetch(`${url}/notes/1`)).text();
+  expect(await countOf('method="POST",route="/notes",status="aborted"')).toBe(1);
+  expect(await countOf('method="POST",route="/notes",status="201"')).toBeNaN();
+  expect(service.log.filter(isAborted)).toEqual([expect.objectContaining({ method: 'POST', url: '/notes' })]);
+
+  function newNote() {
+    const post = request(`${url}/notes`, { method: 'POST', headers: { 'content-type': 'application/json' } });
+    return post.end('{"title":"a"}');
+  }
+});
+
+test('A probe that is given up is counted, and no line in the log, as any other probe', async () => {
+  await db.transaction().execute(async (locking) => {
+    await sql`lock table kysely_migration`.execute(locking);
+    (await waiting(locking, () => get(`${url}/readyz`))).destroy();
+    while ((await countOf('method="GET",route="/readyz",status="aborted"')) !== 1);
+  });
+  expect(service.log.filter(isAborted)).toEqual([]);
+});
+
+test('A caller who resets the connection before the answer causes no error in the log', async () => {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.write(nowhere);
+  await once(socket, 'data');
+  service.child.kill('SIGSTOP');
+  socket.write(nowhere);
+  socket.resetAndDestroy();
+  await once(socket, 'close');
+  service.child.kill('SIGCONT');
+  await (await fetch(`${url}/livez`)).text();
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+  expect(service.log.filter(({ url }) => url === '/nowhere')).toHaveLength(2);
+  expect(service.log.filter(({ level }) => Number(level) > 30)).toEqual([]);
+});
+
+test('Callers who leave in the middle of a body end nothing but their own requests, whether the body is read or not', async () => {
+  const unfinished = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'].flatMap((method) =>
+    ['content-length: 5000', 'content-length: 5000000', 'transfer-encoding: chunked'].flatMap((length) =>
+      ['application/json', 'text', '/'].flatMap((type) =>
+        ['/notes', '/notes/1', '/readyz', '/docs', '/nowhere'].map(
+          (path) =>
+            `${method} ${path} HTTP/1.1\r\nhost: notes\r\ncontent-type: ${type}\r\n${length}\r\n\r\n5\r\nabcde\r\n`,
+        ),
+      ),
+    ),
+  );
+  for (const leave of ['end', 'resetAndDestroy'] as const) {
+    // Each has left before its request is looked at.
+    service.child.kill('SIGSTOP');
+    const callers = unfinished.map((request) => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1').resume();
+      socket.on('error', () => undefined).write(request, () => socket[leave]());
+      return new Promise((resolve) => socket.on('close', resolve));
+    });
+    if (leave === 'resetAndDestroy') await Promise.all(callers);
+    service.child.kill('SIGCONT');
+    await Promise.all(callers);
+  }
+  expect((await fetch(`${url}/livez`)).status).toBe(200);
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+  expect(service.log.filter(({ level }) => Number(level) >= 40)).toEqual([]);
+});
+
+test('Requests that are answered in one turn are all in the log and the metrics', async () => {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.end(nowhere.repeat(20)).resume();
+  await once(socket, 'close');
+  expect(await countOf('method="GET",route="none",status="404"')).toBe(20);
+  await (await fetch(`${url}/nowhere/last`)).text();
+  await service.logged(({ url }) => url === '/nowhere/last');
+  expect(service.log.filter(({ url }) => url === '/nowhere')).toHaveLength(20);
+});
+
+const nowhere = 'GET /nowhere HTTP/1.1\r\nhost: notes\r\n\r\n';
+
+test('A list whose reader leaves before it has begun is aborted too, and no failure of the service', async () => {
+  await sql`insert into note (title) select 'x' from generate_series(1, 1000)`.execute(db);
+  await db.transaction().execute(async (locking) => {
+    await sql`lock table note`.execute(locking);
+    const list = await waiting(locking, () => get(`${url}/notes?limit=1000`));
+    list.destroy();
+    await service.logged(isAborted);
+  });
+  const running = sql`select from pg_stat_activity where datname = current_database() and state = 'active'
+    and pid <> pg_backend_pid()`;
+  while ((await running.execute(db)).rows.length > 0);
+  for (let turn = 0; turn < 3; turn += 1) await (await fetch(`${url}/notes/1`)).text();
+  expect(service.log.filter(({ level }) => Number(level) >= 40)).toEqual([]);
+});
+
+/** Starts a request, again if need be, until it waits for a lock. */
+async function waiting(connection: Kysely<unknown>, start: () => ClientRequest): Promise<ClientRequest> {
+  const started = start();
+  const answers: IncomingMessage[] = [];
+  started.on('error', () => undefined).on('response', (answer) => answers.push(answer));
+  while (answers.length === 0) {
+    const { rows } = await sql`select from pg_locks
+      where not granted and database = (select oid from pg_database where datname = current_database())`.execute(
+      connection,
+    );
+    if (rows.length > 0) return started;
+  }
+  // It has waited too long for the database of a busy machine.
+  return waiting(connection, start);
+}
+
+test('A list whose reader leaves in the middle, and one that the database breaks off, are in log and metrics', async () => {
+  await sql`insert into note (title) select repeat('x', 150) from generate_series(1, 50000)`.execute(db);
+  const openList = async () => {
+    const [response] = (await once(get(`${url}/notes?limit=50000`), 'response')) as [IncomingMessage];
+    return response.on('error', () => undefined);
+  };
+
+  const left = await openList();
+  await once(left, 'readable');
+  left.destroy();
+  const lineOfLeft = await service.logged(/^request$/);
+  expect(lineOfLeft).toMatchObject({ method: 'GET', aborted: true });
+
+  const broken = await openList();
+  await once(broken, 'readable');
+  await sql`alter table note rename to gone`.execute(db);
+  broken.resume();
+  await expect(once(broken, 'end')).rejects.toThrow('aborted');
+  await (await fetch(`${url}/livez`)).text();
+  expect(await countOf('method="GET",route="/notes",status="aborted"')).toBe(2);
+  expect(service.log.filter(({ msg }) => msg === 'request')).toHaveLength(2);
+  expect(service.log.filter(({ reqId }) => reqId === lineOfLeft.reqId)).toEqual([lineOfLeft]);
+  const cause: unknown = expect.objectContaining({ code: '42P01' });
+  expect(service.log.filter(({ err }) => err)).toEqual([expect.objectContaining({ level: 40, err: cause })]);
+});

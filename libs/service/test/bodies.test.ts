@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { refusals, startService, testBodies, type TestService } from '@rest-services/testing';
+import { notesMain } from './notes/bundled.ts';
+import type { NotesDatabase } from './notes/database.ts';
+
+// Bodies that no service reads. The apps run `testBodies` alone, because the rest is the same for all of them.
+
+let service: TestService<NotesDatabase>;
+let writes: [method: string, path: string][];
+
+beforeAll(async () => {
+  service = await startService(notesMain());
+  const { id } = await service.db
+    .insertInto('note')
+    .values({ title: 'untouched' })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  writes = [
+    ['POST', '/notes'],
+    ['PUT', `/notes/${id}`],
+  ];
+});
+afterAll(() => service.stop());
+
+const stored = () => service.db.selectFrom('note').selectAll().execute();
+const refused = refusals({ service: () => service, stored });
+
+testBodies({ service: () => service, stored, writes: () => writes });
+
+describe('A request body', () => {
+  test.each(['{"a":', '{', 'a', "{'a':'b'}", '{"a":"b",}', '{"a":"b"}}', '\0', '{"a":"\n"}'])(
+    'responds 400 to malformed JSON (%j)',
+    async (body) => {
+      for (const [method, path] of writes) expect((await refused(method, path, body)).status).toBe(400);
+    },
+  );
+
+  test.each(['[]', '[{"a":"b"}]', '"a"', '5', 'true'])(
+    'responds 400 to JSON that is not an object (%s)',
+    async (body) => {
+      for (const [method, path] of writes) {
+        expect((await refused(method, path, body)).body).toEqual({ message: 'Body must be a JSON object' });
+      }
+    },
+  );
+
+  test('responds 400 to a body that is not UTF-8', async () => {
+    const body = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]);
+    for (const [method, path] of writes) {
+      const response = await fetch(service.url + path, {
+        method,
+        body,
+        headers: { 'content-type': 'application/json' },
+      });
+      expect([response.status, await response.json()]).toEqual([400, { message: 'Body is not valid UTF-8' }]);
+    }
+  });
+
+  test.each(['text/plain', 'multipart/form-data; boundary=x', 'application/xml', 'nonsense'])(
+    'responds 415 to the content type %s',
+    async (type) => {
+      for (const [method, path] of writes) {
+        expect((await refused(method, path, '{"a":"b"}', { 'content-type': type })).status).toBe(415);
+      }
+    },
+  );
+
+  test('responds 415 to another character set and to a compressed body', async () => {
+    for (const [method, path] of writes) {
+      const headers = { 'content-type': 'application/json; charset=utf-16' };
+      expect((await refused(method, path, '{"a":"b"}', headers)).status).toBe(415);
+      expect((await refused(method, path, '{"a":"b"}', { 'content-encoding': 'gzip' })).status).toBe(415);
+    }
+  });
+
+  test('responds 404 to a malformed body on an unknown path', async () => {
+    expect((await refused('POST', '/nowhere', '{')).body).toEqual({ message: 'Not found' });
+  });
+
+  test('responds to an empty chunked body as to a missing one', async () => {
+    for (const [method, path] of writes) {
+      const init = { method, body: new Blob([]).stream(), duplex: 'half', headers: { 'content-type': 'text/plain' } };
+      const chunked = await fetch(service.url + path, init as RequestInit);
+      expect([chunked.status, await chunked.json()]).toEqual([400, (await refused(method, path)).body]);
+    }
+  });
+
+  test.each(['text/plain', 'nonsense'])(
+    'responds to a missing body of content type %s as to a missing one',
+    async (type) => {
+      for (const [method, path] of writes) {
+        const typed = await refused(method, path, undefined, { 'content-type': type });
+        expect([typed.status, typed.body]).toEqual([400, (await refused(method, path)).body]);
+      }
+    },
+  );
+
+  test('responds 415 to a body without a content type', async () => {
+    for (const [method, path] of writes) {
+      const response = await fetch(service.url + path, { method, body: Buffer.from('{"a":"b"}') });
+      expect([response.status, Object.keys((await response.json()) as object)]).toEqual([415, ['message']]);
+    }
+  });
+
+  test('responds 413 to a body of 2 MB, with and without Content-Length', async () => {
+    const body = JSON.stringify({ a: 'x'.repeat(2_000_000) });
+    const headers = { 'content-type': 'application/json' };
+    for (const [method, path] of writes) {
+      expect((await refused(method, path, body)).status).toBe(413);
+      const init = { method, body: new Blob([body]).stream(), duplex: 'half', headers } as RequestInit;
+      const response = await fetch(service.url + path, init);
+      expect([response.status, Object.keys((await response.json()) as object)]).toEqual([413, ['message']]);
+    }
+  });
+
+  test.each([
+    ['', '1.1', ''],
+    [', with Connection: close', '1.1', 'connection: close\r\n'],
+    [', over HTTP/1.0', '1.0', ''],
+  ])('responds 413 to a client that sends 16 MB before it reads%s', async (_, version, header) => {
+    const body = Buffer.alloc(16_000_000, 'x');
+    for (const [method, path] of writes) {
+      const { socket, answer } = await sendAll(
+        `${method} ${path} HTTP/${version}\r\nhost: a\r\n${header}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`,
+        body,
+      );
+      expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+      if (version === '1.1' && !header) socket.destroy();
+      else await once(socket, 'close');
+    }
+  });
+
+  test('keeps the connection open after a body that it refuses', async () => {
+    for (const [method, path] of writes) {
+      for (const type of ['application/json', 'text/plain']) {
+        const { socket } = await sendAll(
+          `${method} ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: ${type}\r\ncontent-length: 4\r\n\r\n`,
+          '{bad',
+        );
+        socket.write('GET /livez HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+        expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
+      }
+    }
+  });
+
+  /** Sends head and body, and returns the first data that is received then, with the socket. */
+  async function sendAll(head: string, body: string | Buffer) {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    socket.write(head);
+    await new Promise<void>((sent, lost) => socket.write(body, (error) => (error ? lost(error) : sent())));
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    return { socket, answer: answer.toString() };
+  }
+});

@@ -1,0 +1,71 @@
+import { coalesce } from '@rest-services/concurrency';
+import { repository, type Database } from '@rest-services/database';
+import { NotFoundError } from '@rest-services/errors';
+import { Type } from 'typebox';
+import { createService, Id, Message, sendList, type Settings } from '../../src/index.ts';
+import type { NotesDatabase } from './database.ts';
+
+const Note = Type.Object({ id: Id, title: Type.String() });
+const NoteId = Type.Object({ id: Type.Integer() });
+const PageQuery = Type.Object({
+  page: Type.Optional(Type.Integer({ minimum: 1 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1 })),
+});
+const body = Type.Object({ title: Type.String({ maxLength: 150 }) });
+
+/** The smallest service with all that libs/service offers: the tests of this lib run on it. */
+export async function buildApp(db: Database<NotesDatabase>, settings: Settings) {
+  const app = await createService({
+    settings,
+    title: 'Notes',
+    description: 'Notes with a title.',
+    failure: 'Database error',
+    includeCode: true,
+  });
+
+  const notes = repository(db, 'note', {
+    columns: ['id', 'title'],
+    insert: ['title'],
+    update: { columns: ['title'], absent: 'kept' },
+  });
+  const summarise = coalesce(() => db.selectFrom('note_count').select(['total']).executeTakeFirstOrThrow());
+
+  app.post('/notes', { schema: { body, response: { 201: Type.Object({ id: Id }) } } }, async ({ body }, reply) =>
+    reply.code(201).send({ id: await notes.insert(body) }),
+  );
+
+  app.get(
+    '/notes',
+    { schema: { querystring: PageQuery, response: { 200: Type.Array(Note) } } },
+    async ({ query: { page = 1, limit = 10 } }, reply) =>
+      sendList(reply, await notes.page({ offset: (page - 1) * limit, limit })),
+  );
+
+  app.get('/notes/summary', { schema: { response: { 200: Type.Object({ total: Type.Integer() }) } } }, () =>
+    summarise(),
+  );
+
+  app.get(
+    '/notes/:id',
+    { schema: { params: NoteId, response: { 200: Note, 404: Message } } },
+    async ({ params }) => (await notes.findById(params.id)) ?? notFound(),
+  );
+
+  app.put(
+    '/notes/:id',
+    { schema: { params: NoteId, body, response: { 200: Message, 404: Message } } },
+    async ({ params, body }) => ((await notes.update(params.id, body)) ? { message: 'Note updated' } : notFound()),
+  );
+
+  app.delete(
+    '/notes/:id',
+    { schema: { params: NoteId, response: { 200: Message, 404: Message } } },
+    async ({ params }) => ((await notes.delete(params.id)) ? { message: 'Note deleted' } : notFound()),
+  );
+
+  return app;
+}
+
+function notFound(): never {
+  throw new NotFoundError('Note not found');
+}

@@ -1,0 +1,106 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { load, openTestConnection, send, startProcess, type Outcome, type Write } from '@rest-services/testing';
+import { notesMain } from './notes/bundled.ts';
+import { sql } from 'kysely';
+
+// More clients than a service with two connections can serve, on a machine whose CPUs are busy with something else.
+
+const main = notesMain();
+const CLIENTS = 300;
+const BUSY_LOOPS = 4;
+
+/** Within which a request is answered. */
+const ANSWER_LIMIT_MS = 3_000;
+
+const requests: (string | Write)[] = [
+  '/notes/1',
+  '/notes',
+  '/notes?page=2&limit=3',
+  '/notes/summary',
+  { method: 'POST', path: '/notes', body: { title: 'a' } },
+  { method: 'PUT', path: '/notes/1', body: { title: 'b' } },
+  { method: 'PUT', path: '/notes/2', body: { title: 'c' } },
+  { method: 'PUT', path: '/notes/1', body: { title: 'd' } },
+];
+
+let database: TestDatabase;
+let service: ReturnType<typeof startProcess>;
+let url: string;
+let busyLoops: ChildProcess[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  service = startProcess(main, { DATABASE_URL: database.url, DATABASE_POOL_MAX: '2' });
+  url = await service.listening();
+  for (const title of ['first', 'second']) await send(url, { method: 'POST', path: '/notes', body: { title } });
+  busyLoops = Array.from({ length: BUSY_LOOPS }, () =>
+    spawn(process.execPath, ['-e', 'for(;;);'], { stdio: 'ignore' }),
+  );
+});
+afterAll(async () => {
+  busyLoops.forEach((loop) => loop.kill('SIGKILL'));
+  service.child.kill('SIGTERM');
+  await service.ended;
+  await database.drop();
+});
+
+/** Success, or the contract's 503. */
+function expectServedOrRefused(outcomes: Outcome[]) {
+  for (const { status, body, retryAfter } of outcomes) {
+    if (status === 503) {
+      expect(JSON.parse(body!)).toEqual({ message: 'The service is overloaded, try again in a moment' });
+      expect(retryAfter).toMatch(/^\d+$/);
+    } else expect([200, 201]).toContain(status);
+  }
+}
+
+/** The time that the service took for each request: the clients share the CPUs with it, and read late. */
+const answerTimes = () => service.log.filter(({ msg }) => msg === 'request').map(({ ms }) => ms as number);
+
+/** Before there is traffic, in which to connect may take longer than any timeout. */
+async function connected() {
+  const other = openTestConnection(database.url);
+  await sql`select 1`.execute(other);
+  return other;
+}
+
+test('More clients than it can serve get an answer within 3 s, which is a success or 503', async () => {
+  const traffic = load(url, requests, CLIENTS);
+  await traffic.until(({ status }) => status !== 503, 3_000);
+  const outcomes = await traffic.stop();
+  expectServedOrRefused(outcomes);
+  expect(Math.max(...answerTimes())).toBeLessThan(ANSWER_LIMIT_MS);
+});
+
+test('While another session locks the table, requests get 503 within 3 s, and succeed afterwards', async () => {
+  const other = await connected();
+  const traffic = load(url, requests, CLIENTS);
+  await traffic.until(({ status }) => status === 200, 100);
+  await other.transaction().execute(async (locking) => {
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(locking);
+    await sql`lock table note in access exclusive mode`.execute(locking);
+    // As many as there are clients, so that the last ones have waited for the lock from their arrival on.
+    await traffic.until(({ status }) => status === 503, CLIENTS);
+  });
+  await other.destroy();
+  await traffic.until(({ status }) => status === 200, 100);
+  expectServedOrRefused(await traffic.stop());
+  expect(Math.max(...answerTimes())).toBeLessThan(ANSWER_LIMIT_MS);
+});
+
+test('/readyz answers 200 while requests are served, without a statement that could wait in the database', async () => {
+  expect((await send(url, '/readyz')).status).toBe(200);
+  const other = await connected();
+  const traffic = load(url, requests, CLIENTS);
+  await traffic.until(({ status }) => status === 200, 100);
+  await other.transaction().execute(async (locking) => {
+    await sql`lock table kysely_migration in access exclusive mode`.execute(locking);
+    for (let count = 0; count < 5; count += 1) {
+      expect(await send(url, '/readyz')).toMatchObject({ status: 200, body: '{"message":"ready"}' });
+    }
+  });
+  await other.destroy();
+  await traffic.stop();
+});

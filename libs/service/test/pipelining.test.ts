@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { buildApp } from './notes/app.ts';
+import { migrations } from './notes/database.ts';
+import { serve } from './serve.ts';
+
+// Requests that are sent on one connection without waiting for the answers.
+
+const start = () => serve({ migrations, buildApp });
+let service: Awaited<ReturnType<typeof start>>;
+
+beforeAll(async () => {
+  service = await start();
+});
+afterAll(() => service.stop());
+beforeEach(() => service.db.deleteFrom('note').execute());
+
+const head = (method: string, path: string) => `${method} ${path} HTTP/1.1\r\nHost: notes\r\n`;
+const get = (path: string, headers = '') => `${head('GET', path)}${headers}\r\n`;
+const write = (method: string, path: string, body: string) =>
+  `${head(method, path)}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+const closing = 'Connection: close\r\n';
+
+/** Sends all at once. @returns all that is answered until the service closes the connection */
+async function sendAll(...requests: string[]) {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(requests.join(''));
+  return text(socket);
+}
+
+const statuses = (answers: string) => [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+const titles = async () => (await service.db.selectFrom('note').select('title').execute()).map(({ title }) => title);
+
+async function create() {
+  const { body } = await service.request('POST', '/notes', { title: 'a' });
+  return `/notes/${(body as { id: number }).id}`;
+}
+
+test('Reads are answered in their order', async () => {
+  const paths = [await create(), '/notes/summary', '/nowhere', '/notes'];
+  expect(statuses(await sendAll(...paths.map((path) => get(path)), get('/livez', closing)))).toEqual([
+    200, 200, 404, 200, 200,
+  ]);
+});
+
+test('responds 503 to pipelined requests beyond the maximum of connections', async () => {
+  const { server } = service.app;
+  const { maxConnections } = server;
+  server.maxConnections = 20;
+  try {
+    const received = statuses(
+      await sendAll(...Array.from({ length: 100 }, () => get('/notes/summary')), get('/livez', closing)),
+    );
+    expect(received).toHaveLength(101);
+    expect(received.slice(0, 20)).toEqual(Array(20).fill(200));
+    expect(received.slice(20, 100)).toContain(503);
+    expect(received[100]).toBe(200);
+  } finally {
+    server.maxConnections = maxConnections;
+  }
+  expect((await service.request('GET', '/notes')).status).toBe(200);
+});
+
+test('After an answer that closes the connection nothing is carried out', async () => {
+  const create = write('POST', '/notes', '{"title":"b"}');
+  expect(statuses(await sendAll(create.replace('Content-Type', `${closing}Content-Type`), create))).toEqual([201]);
+  expect(await titles()).toEqual(['b']);
+});
+
+test.each([
+  ['a NUL', '\0'],
+  ['no HTTP', 'nonsense\r\n\r\n'],
+  ['a method that there is not', 'NO /notes HTTP/1.1\r\n\r\n'],
+  ['a body with a wrong length of its piece', `${head('POST', '/notes')}Transfer-Encoding: chunked\r\n\r\nx\r\n`],
+])('%s after a request is answered 400 after the answer to that', async (_, unreadable) => {
+  const answers = await sendAll(write('POST', '/notes', '{"title":"a"}'), unreadable);
+  expect(statuses(answers)).toEqual([201, 400]);
+  const [head, body] = answers.slice(answers.lastIndexOf('HTTP/1.1')).split('\r\n\r\n');
+  expect(head).toMatch(/^content-security-policy: default-src 'none'/im);
+  expect(head).toMatch(/^connection: close$/im);
+  expect(body).toBe('{"message":"The request is not valid HTTP"}');
+  expect(await titles()).toEqual(['a']);
+});
+
+test('A body whose pieces have more said about them than in them is answered 413', async () => {
+  const piece = `1;${'a'.repeat(20_000)}\r\n{\r\n`;
+  const answers = await sendAll(`${head('POST', '/notes')}Transfer-Encoding: chunked\r\n\r\n${piece}`);
+  expect(answers).toMatch(/^HTTP\/1\.1 413 .*{"message":"The body is too large"}$/s);
+});
+
+test('What cannot be read does not get into the middle of a long list', async () => {
+  await service.db
+    .insertInto('note')
+    .values(Array.from({ length: 1_000 }, (_, turn) => ({ title: `${turn}` })))
+    .execute();
+  const answers = await sendAll(get('/notes?limit=1000'), 'nonsense\r\n\r\n');
+  expect(statuses(answers)).toEqual([200, 400]);
+  expect(answers.match(/"title"/g)).toHaveLength(1_000);
+  expect(answers.indexOf('HTTP/1.1 400')).toBeGreaterThan(answers.lastIndexOf('0\r\n\r\n'));
+});

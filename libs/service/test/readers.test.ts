@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
+import { buildApp } from './notes/app.ts';
+import { migrations } from './notes/database.ts';
+import { serve } from './serve.ts';
+
+const rows = 50_000;
+
+let service: Awaited<ReturnType<typeof startNotes>>;
+// One connection: a reader that kept it would stop everybody else.
+const startNotes = () => serve({ migrations, buildApp }, { DATABASE_POOL_MAX: '1' });
+
+beforeAll(async () => {
+  service = await startNotes();
+  // In pieces that the service's own time limit for a statement lets through on a busy machine too.
+  for (let inserted = 0; inserted < rows; inserted += 5_000) {
+    await sql`insert into note (title) select repeat('x', 150) from generate_series(1, 5000)`.execute(service.db);
+  }
+});
+afterAll(() => service.stop());
+
+async function openList(agent: Agent | false = false) {
+  const [response] = (await once(get(`${service.url}/notes?limit=${rows}`, { agent }), 'response')) as [
+    IncomingMessage,
+  ];
+  return response;
+}
+
+/** Sends a request for the whole list that has a body, and the body when the list has begun. */
+async function listOfSender(version: string, head: string, body: string) {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  socket.write(`GET /notes?limit=${rows} HTTP/${version}\r\nhost: a\r\nconnection: close\r\n${head}\r\n\r\n`);
+  await once(socket, 'readable');
+  await new Promise((sent) => socket.write(body, sent));
+  return text(socket);
+}
+
+const otherRequest = async () => (await service.request('GET', '/notes/1')).status;
+
+describe('A long list', () => {
+  test('is valid JSON with every row', async () => {
+    const notes = JSON.parse(await text(await openList())) as { id: number }[];
+    expect(notes.map(({ id }) => id)).toEqual(Array.from({ length: rows }, (_, index) => index + 1));
+  });
+
+  test.each([
+    ['1.1', 'transfer-encoding: chunked', '0\r\n\r\n', /\]\r\n0\r\n\r\n$/],
+    ['1.1', 'content-length: 5000', 'x'.repeat(5_000), /\]\r\n0\r\n\r\n$/],
+    ['1.0', 'content-length: 5000', 'x'.repeat(5_000), /\]$/],
+  ])('is whole over HTTP/%s, though its caller sends a body meanwhile (%s)', async (version, head, body, end) => {
+    expect(await listOfSender(version, head, body)).toMatch(end);
+  });
+
+  test('leaves the connection to others while its reader pauses, and goes on when the reader does', async () => {
+    const lists = await Promise.all([openList(), openList(), openList()]);
+    expect(await otherRequest()).toBe(200);
+    for (const list of lists) expect(JSON.parse(await text(list))).toHaveLength(rows);
+  });
+
+  test('gives the connection back when its reader goes away half-way', async () => {
+    for (let turn = 0; turn < 5; turn += 1) {
+      const list = await openList();
+      await once(list, 'readable');
+      list.destroy();
+      expect(await otherRequest()).toBe(200);
+    }
+    // What was being read when the reader went is read to its end, and autovacuum has nothing to do with it.
+    const active = () =>
+      sql`select from pg_stat_activity where datname = current_database() and backend_type = 'client backend'
+        and state <> 'idle' and pid <> pg_backend_pid()`.execute(service.db);
+    while ((await active()).rows.length > 0) expect(await otherRequest()).toBe(200);
+  });
+
+  test('is cut when its reader has paused for one to two minutes', async () => {
+    const accepted = once(service.app.server, 'connection');
+    const list = await openList();
+    const [socket] = (await accepted) as [Socket];
+    while (!socket.timeout) expect(await otherRequest()).toBe(200);
+    expect(socket.timeout).toBe(60_000);
+    const closed = once(socket, 'close');
+    socket.setTimeout(200);
+    await closed;
+    await expect(text(list)).rejects.toMatchObject({ code: 'ECONNRESET' });
+  });
+
+  test('has a limit of time only while there is something to read', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const accepted = once(service.app.server, 'connection');
+    const list = await openList(agent);
+    const [socket] = (await accepted) as [Socket];
+    while (!socket.timeout) expect(await otherRequest()).toBe(200);
+    expect(JSON.parse(await text(list))).toHaveLength(rows);
+    const limits: unknown[] = [];
+    service.app.server.once('request', () => limits.push(socket.timeout));
+    await once(get(`${service.url}/notes/1`, { agent }), 'response');
+    expect(limits).toEqual([0]);
+    // As in a pause of the service, in the middle of a list that has been read up to there.
+    socket.setTimeout(60_000);
+    while (socket.timeout) expect(await otherRequest()).toBe(200);
+    agent.destroy();
+  });
+
+  test('ends as a broken answer, not as a short one, when the database fails in the middle', async () => {
+    const list = await openList();
+    await once(list, 'readable');
+    await sql`alter table note rename to gone`.execute(service.db);
+    try {
+      await expect(text(list)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    } finally {
+      await sql`alter table gone rename to note`.execute(service.db);
+    }
+  });
+});

@@ -1,0 +1,45 @@
+import type { AddressInfo } from 'node:net';
+import { migrate } from '@rest-services/database';
+import { createTestDatabase } from '@rest-services/local-postgres';
+import { fetchWhenServed, responseChecker, sendJson, type OpenApiDocument } from '@rest-services/testing';
+import { assembleService, type ServiceDefinition } from '../src/run-service.ts';
+import { loadSettings } from '../src/settings.ts';
+
+type Request = [method: string, path: string, body?: unknown, headers?: Record<string, string>];
+
+/** Runs a service inside the test process, for tests that reach into it. Other tests start the bundle as a process. */
+export async function serve<Tables>(
+  definition: Omit<ServiceDefinition<Tables>, 'name' | 'defaultPort'>,
+  environment: NodeJS.ProcessEnv = {},
+) {
+  const database = await createTestDatabase();
+  const settings = loadSettings({ LOG_LEVEL: 'silent', DATABASE_URL: database.url, ...environment }, 0);
+  const { app, db, onConnectionError } = await assembleService({ name: 'test', ...definition }, settings);
+  await migrate({ url: database.url, onConnectionError }, definition.migrations);
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const check = responseChecker(app.swagger() as unknown as OpenApiDocument);
+
+  return {
+    url,
+    app,
+    db,
+    /** Retries when the service is overloaded, as on a busy machine. */
+    request: (...sent: Request) => checked(fetchWhenServed, ...sent),
+    /** Returns the response of an overloaded service, too. */
+    requestOnce: (...sent: Request) => checked(fetch, ...sent),
+
+    async stop() {
+      await app.close();
+      await db.destroy();
+      await database.drop();
+    },
+  };
+
+  /** @throws Error when the service's OpenAPI document lacks the response */
+  async function checked(send: typeof fetchWhenServed, ...[method, path, body, headers]: Request) {
+    const response = await sendJson(url, method, path, body, headers, send);
+    check(method, path, response.status, response.body);
+    return response;
+  }
+}

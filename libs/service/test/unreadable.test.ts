@@ -1,0 +1,150 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { openTestConnection, startProcess } from '@rest-services/testing';
+import { notesMain } from './notes/bundled.ts';
+import { sql, type Kysely } from 'kysely';
+import type { NotesDatabase } from './notes/database.ts';
+
+// What Node.js can't read as a request, or as the body of one: whatever there is an answer to has one, and one line in the log.
+
+let database: TestDatabase;
+let db: Kysely<NotesDatabase>;
+let service: ReturnType<typeof startProcess>;
+let url: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = openTestConnection(database.url);
+  service = startProcess(notesMain(), { DATABASE_URL: database.url });
+  url = await service.listening();
+});
+afterAll(async () => {
+  service.child.kill('SIGKILL');
+  await service.ended;
+  await db.destroy();
+  await database.drop();
+});
+
+const open = async () => {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  return socket;
+};
+const statuses = (answers: string) => [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+
+let marks = 0;
+
+const abortedInMetrics = async () => (await (await fetch(`${url}/metrics`)).text()).match(/^.*"aborted".*$/gm);
+
+/** What is logged of requests meanwhile: their statuses. None may be aborted in the metrics. */
+async function linesOf(act: () => Promise<unknown>) {
+  const before = service.log.length;
+  const aborted = await abortedInMetrics();
+  await act();
+  const mark = `/nowhere/${(marks += 1)}`;
+  await (await fetch(url + mark)).text();
+  await service.logged(({ url }) => url === mark);
+  expect(await abortedInMetrics()).toEqual(aborted);
+  const lines = service.log.slice(before).filter(({ msg, url }) => msg === 'request' && url !== mark);
+  return lines.map(({ status }) => status);
+}
+
+const json = 'content-type: application/json\r\n';
+const host = `host: notes\r\n${json}`;
+const pieces = 'transfer-encoding: chunked\r\n\r\n1\r\n{\r\n';
+const noPiece = 'no length\r\n';
+const fourLetters = 'content-length: 4\r\n\r\n';
+
+test.each([
+  ['of a new note', [`POST /notes HTTP/1.1\r\n${host}${pieces}${noPiece}`], [400]],
+  ['of no route', [`POST /nowhere HTTP/1.1\r\n${host}${pieces}`, noPiece], [404]],
+  ['of a read', [`GET /notes HTTP/1.1\r\n${host}${pieces}`, noPiece], [200]],
+  ['of a preflight', [`OPTIONS /notes HTTP/1.1\r\n${host}origin: a\r\n${pieces}`, noPiece], [204]],
+  ['of a request without a host', [`POST /notes HTTP/1.1\r\n${json}${pieces}`, noPiece], [400]],
+])('A body that is none, %s: one answer and one line in the log', async (_, parts, expected) => {
+  let answers = '';
+  const lines = await linesOf(async () => {
+    const socket = (await open()).setEncoding('utf8').on('data', (data: string) => (answers += data));
+    const closed = once(socket, 'close');
+    for (const part of parts) {
+      socket.write(part);
+      await Promise.race([once(socket, 'data'), closed]);
+    }
+    await closed;
+  });
+  expect([statuses(answers), lines]).toEqual([expected, expected]);
+});
+
+test('After the late body of a request that was answered before it came, what is no request has an answer and a line of its own', async () => {
+  let answers = '';
+  const lines = await linesOf(async () => {
+    const socket = (await open()).setEncoding('utf8');
+    socket.write(`POST /nowhere HTTP/1.1\r\n${host}${fourLetters}`);
+    [answers] = (await once(socket, 'data')) as [string];
+    socket.write('late');
+    socket.write('nonsense\r\n\r\n');
+    answers += await text(socket);
+  });
+  expect([statuses(answers), lines]).toEqual([
+    [404, 400],
+    [404, 400],
+  ]);
+});
+
+test.each([
+  ['a small body', `POST /notes HTTP/1.1\r\n${host}content-length: 100\r\n\r\n{`, 400],
+  ['a large body', `POST /notes HTTP/1.1\r\n${host}content-length: 9000\r\n\r\n{`, 400],
+  ['a body that no route reads', `GET /notes HTTP/1.1\r\n${host}content-length: 100\r\n\r\n{`, 200],
+])('Half of a request with %s, waiting behind another: each has its answer and its line', async (_, half, status) => {
+  const { id } = await db.insertInto('note').values({ title: 'a' }).returning('id').executeTakeFirstOrThrow();
+  let answers = '';
+  const lines = await linesOf(() =>
+    db.transaction().execute(async (locking) => {
+      await sql`select from note where id = ${id} for update`.execute(locking);
+      const socket = await open();
+      socket.end(`PUT /notes/${id} HTTP/1.1\r\n${host}content-length: 13\r\n\r\n{"title":"b"}${half}`);
+      answers = await text(socket);
+    }),
+  );
+  // PostgreSQL ends what waits for a row for too long.
+  expect([statuses(answers), lines]).toEqual([
+    [503, status],
+    [503, status],
+  ]);
+});
+
+test('A read whose body breaks off while it is carried out has its answer and its line', async () => {
+  let answers = '';
+  const lines = await linesOf(() =>
+    db.transaction().execute(async (locking) => {
+      await sql`lock table note`.execute(locking);
+      const socket = await open();
+      socket.end(`GET /notes HTTP/1.1\r\n${host}${fourLetters}{`);
+      answers = await text(socket);
+    }),
+  );
+  expect([statuses(answers), lines]).toEqual([[503], [503]]);
+});
+
+test.each([
+  ['is answered', `GET /notes HTTP/1.1\r\n${host}connection: close\r\n\r\n`, 200],
+  [
+    'is answered before its body has arrived',
+    `POST /nowhere HTTP/1.1\r\n${host}connection: close\r\n${fourLetters}four`,
+    404,
+  ],
+])(
+  'What follows a request that closes the connection and %s is not looked at: it has no answer and no line',
+  async (_, request, status) => {
+    let answers = '';
+    const lines = await linesOf(async () => {
+      const socket = await open();
+      socket.write(`${request}nonsense\r\n\r\n`);
+      answers = await text(socket);
+    });
+    expect([statuses(answers), lines]).toEqual([[status], [status]]);
+  },
+);

@@ -1,0 +1,44 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+
+/** The part of an OpenAPI 3.1 document that the check reads. */
+export interface OpenApiDocument {
+  paths: Record<
+    string,
+    Record<string, { responses: Record<string, { content?: Record<string, { schema: object }> }> }>
+  >;
+}
+
+/**
+ * Makes a function that compares the status and the body of a response with the document.
+ * Responses of paths that the document lacks pass.
+ */
+export function responseChecker({ paths }: OpenApiDocument) {
+  const ajv = new Ajv2020({
+    strict: false,
+    formats: { 'date-time': (text: string) => /^\d{4}-.+T.+\.\d{3}Z$/.test(text) },
+  });
+  const validators = new Map<object, ValidateFunction>();
+  const templates = Object.keys(paths)
+    // A fixed path precedes one with a parameter, as in the router.
+    .sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
+    .map((template) => ({ template, pattern: new RegExp(`^${template.replaceAll(/\{[^}]+\}/g, '[^/]+')}/?$`) }));
+
+  return (method: string, path: string, status: number, body: unknown) => {
+    const { pathname } = new URL(path, 'http://service');
+    const template = templates.find(({ pattern }) => pattern.test(pathname))?.template;
+    const operation = template && paths[template]![method === 'HEAD' ? 'get' : method.toLowerCase()];
+    if (!operation) return;
+    const documented = operation.responses[status];
+    if (!documented) throw new Error(`The document lacks the response ${status} to ${method} ${path}`);
+    const schema = documented.content?.['application/json']?.schema;
+    if (method === 'HEAD' || !schema) return;
+    const validate = validators.get(schema) ?? ajv.compile(schema);
+    validators.set(schema, validate);
+    if (!validate(body)) {
+      const differences = ajv.errorsText(validate.errors);
+      throw new Error(
+        `The body of the response ${status} to ${method} ${path} differs from the document: ${differences}`,
+      );
+    }
+  };
+}

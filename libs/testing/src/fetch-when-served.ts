@@ -1,0 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Delay before a retry: shorter than the Retry-After of 1 s, because tests send few requests. */
+const RETRY_DELAY_MS = 250;
+
+/** Maximum number of retries: 30 s are more than a busy machine needs for one request. */
+const MAX_RETRIES = 120;
+
+/** Fetches like `fetch`, and retries while the service is overloaded, as it may be on a busy machine. */
+export async function fetchWhenServed(url: string | URL, init?: RequestInit): Promise<Response> {
+  for (let retries = 0; ; retries += 1) {
+    const response = await fetch(url, init);
+    const isOverloaded = response.status === 503 && response.headers.has('retry-after');
+    if (!isOverloaded || retries === MAX_RETRIES) return response;
+    await response.arrayBuffer();
+    await sleep(RETRY_DELAY_MS);
+  }
+}

@@ -1,0 +1,67 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+
+/** A line of a service's log. */
+export type LogLine = Record<string, unknown> & { msg: string };
+
+/** All processes that have been started, including those that have ended. */
+export const started: ChildProcess[] = [];
+
+/** Starts a service as a process. It listens on a free port of 127.0.0.1 unless `environment` sets HOST and PORT. */
+export function startProcess(main: string | string[], environment: NodeJS.ProcessEnv, ...args: string[]) {
+  const child = spawn(process.execPath, [main, ...args].flat(), {
+    env: { PATH: process.env.PATH, NODE_ENV: 'test', HOST: '127.0.0.1', PORT: '0', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  started.push(child);
+  const log: LogLine[] = [];
+  const waiting = new Set<() => void>();
+  const wake = () => waiting.forEach((check) => check());
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    log.push(JSON.parse(line) as LogLine);
+    wake();
+  });
+  const errors = text(child.stderr);
+  const ended = once(child, 'close').then(async ([code]: (number | null)[]) => ({ code, errors: await errors }));
+  let hasEnded = false;
+  void ended.then(() => {
+    hasEnded = true;
+    wake();
+  });
+
+  /**
+   * Waits for a log line.
+   * @param wanted a pattern for its message, or a condition
+   * @throws Error when the process ends without it
+   */
+  async function logged(wanted: RegExp | ((line: LogLine) => boolean)): Promise<LogLine> {
+    const isWanted = wanted instanceof RegExp ? ({ msg }: LogLine) => wanted.test(msg) : wanted;
+    const line = await new Promise<LogLine | undefined>((resolve) => {
+      const check = () => {
+        const found = log.find(isWanted);
+        if (!found && !hasEnded) return;
+        waiting.delete(check);
+        resolve(found);
+      };
+      waiting.add(check);
+      check();
+    });
+    if (line) return line;
+    throw new Error(`Ended without logging ${String(wanted)}: ${JSON.stringify(log)} ${await errors}`);
+  }
+
+  return {
+    child,
+    log,
+    logged,
+    /** Settles when the process has ended, with its exit code (`null` after a signal) and what it wrote to stderr. */
+    ended,
+    /** Settles when the service listens, with its base URL. */
+    listening: async () => {
+      const { msg } = await logged(/^Server listening at/);
+      return msg.replace('Server listening at ', '');
+    },
+  };
+}

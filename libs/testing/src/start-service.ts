@@ -1,0 +1,51 @@
+import { createTestDatabase } from '@rest-services/local-postgres';
+import { openTestConnection } from './open-test-connection.ts';
+import { startProcess } from './process.ts';
+import { sendJson } from './send-json.ts';
+import { responseChecker, type OpenApiDocument } from './check-response.ts';
+
+/** A service that `startService` has started. */
+export type TestService<Tables = unknown> = Awaited<ReturnType<typeof startService<Tables>>>;
+
+/**
+ * Starts a service as a process, on a free port and with an empty database.
+ * @param main path of the bundle
+ * @param environment settings other than the defaults
+ */
+export async function startService<Tables>(main: string, environment: NodeJS.ProcessEnv = {}) {
+  const database = await createTestDatabase();
+  const { listening, ...service } = startProcess(main, { DATABASE_URL: database.url, ...environment });
+  const url = await listening();
+  const db = openTestConnection<Tables>(database.url);
+  let checker: Promise<ReturnType<typeof responseChecker>> | undefined;
+
+  async function loadChecker() {
+    const { body } = await sendJson(url, 'GET', '/openapi.json');
+    return responseChecker(body as OpenApiDocument);
+  }
+
+  return {
+    ...service,
+    url,
+    db,
+
+    /**
+     * Sends `body` as JSON, or as it is when it is a string. Retries when the service is overloaded, as on a busy machine.
+     * @throws Error when the service's OpenAPI document lacks the response
+     */
+    async request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+      const check = await (checker ??= loadChecker());
+      const response = await sendJson(url, method, path, body, headers);
+      check(method, path, response.status, response.body);
+      return response;
+    },
+
+    /** Ends the process and drops the database. */
+    async stop() {
+      service.child.kill('SIGTERM');
+      await service.ended;
+      await db.destroy();
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { fetchWhenServed } from '../fetch-when-served.ts';
+import { startService, type TestService } from '../start-service.ts';
+
+/** Declares the tests of a service's OpenAPI document, of the client that is generated from it and of the page that shows it. */
+export function testDocument(name: string, main: string) {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService(main);
+  });
+  afterAll(() => service.stop());
+
+  describe('OpenAPI document', () => {
+    test('/openapi.json is an OpenAPI 3.1 document in which a linter finds nothing', async () => {
+      // Imported here because other test files do without it.
+      const { documentProblems } = await import('./lint-document.ts');
+      const { status, body } = await service.request('GET', '/openapi.json');
+      expect([status, (body as { openapi: string }).openapi]).toEqual([200, '3.1.0']);
+      expect(await documentProblems(body as object)).toEqual([]);
+    });
+
+    test('the types of the client in libs/client are those of this document', async () => {
+      const { clientTypes } = await import('./client-types.ts');
+      const { body } = await service.request('GET', '/openapi.json');
+      const { kept, made } = await clientTypes(name, body as object);
+      expect(kept).toBe(made);
+    });
+
+    test('/docs is a page that loads everything it needs from the service', async () => {
+      const response = await fetchWhenServed(`${service.url}/docs`);
+      const page = await response.text();
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      const files = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!);
+      expect(files.length).toBeGreaterThan(3);
+      for (const file of files) {
+        const { status } = await fetchWhenServed(new URL(file, service.url));
+        expect([file, status]).toEqual([expect.stringMatching(/^\/docs\//), 200]);
+      }
+    });
+  });
+}
