@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { startService, type TestService } from '@rest-services/testing';
+import { type TestService, fetchWhenServed, startService } from '@rest-services/testing';
 import { sql } from 'kysely';
 import type { ItemsDatabase } from '../src/database.ts';
 
@@ -106,7 +106,7 @@ describe('POST /v1/items', () => {
 
   test('answers a missing body as an empty object, whatever its content type', async () => {
     for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded', '']) {
-      const response = await fetch(`${service.url}/v1/items`, {
+      const response = await fetchWhenServed(`${service.url}/v1/items`, {
         method: 'POST',
         headers: type ? { 'content-type': type } : {},
       });
@@ -228,7 +228,7 @@ describe('GET /v1/items', () => {
   });
 
   test('answers every page of many items exactly, with deletions everywhere', async () => {
-    // In pieces that the service's own time limit for a statement lets through on a busy machine too.
+    // In parts that the service's timeout for a statement allows on a busy machine, too.
     for (let piece = 0; piece < 6; piece += 1) {
       await sql`insert into item (title) select 'item ' || n from generate_series(1, 5000) n`.execute(service.db);
     }

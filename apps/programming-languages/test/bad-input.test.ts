@@ -1,11 +1,11 @@
 import { parse } from 'node:querystring';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { refusals, startService, testBodies, type TestService } from '@rest-services/testing';
+import { type TestService, fetchWhenServed, refusals, startService, testBodies } from '@rest-services/testing';
 import fc from 'fast-check';
 import type { LanguagesDatabase } from '../src/database.ts';
 import { encodings, formType } from './encodings.ts';
 
-// Whatever comes in, the answer is a 4xx with a message, and what is stored stays as it is.
+// Bad input gets a 4xx with a message, and changes no row.
 
 let service: TestService<LanguagesDatabase>;
 let id: number;
@@ -154,7 +154,10 @@ describe('Bodies of POST and PUT', () => {
   test('that are missing are answered as an empty object, whatever their content type', async () => {
     for (const type of ['application/json', 'application/x-www-form-urlencoded', 'text/plain', '']) {
       for (const [method, path] of writes()) {
-        const response = await fetch(service.url + path, { method, headers: type ? { 'content-type': type } : {} });
+        const response = await fetchWhenServed(service.url + path, {
+          method,
+          headers: type ? { 'content-type': type } : {},
+        });
         expect([response.status, await response.json()]).toEqual([400, { message: 'Name cannot be empty' }]);
       }
     }
@@ -207,7 +210,9 @@ describe('Paths and queries', () => {
   });
 
   test('that are longer than a URL may be are answered 4xx with a message', async () => {
-    const response = await fetch(`${service.url}/programming-languages/${'1'.repeat(20_000)}`, { method: 'DELETE' });
+    const response = await fetchWhenServed(`${service.url}/programming-languages/${'1'.repeat(20_000)}`, {
+      method: 'DELETE',
+    });
     expect([response.status, await response.json()]).toEqual([
       431,
       expect.objectContaining({ message: expect.any(String) }),
@@ -330,7 +335,7 @@ describe('URL-encoded bodies', () => {
   test('with bytes that are not UTF-8 are answered 400, not stored altered', async () => {
     for (const [method, path] of writes()) {
       const body = Buffer.from('name=a\xff&released_year=1991', 'latin1');
-      const response = await fetch(service.url + path, { method, body, headers: formType });
+      const response = await fetchWhenServed(service.url + path, { method, body, headers: formType });
       expect([response.status, await response.json()]).toEqual([400, { message: 'Body is not valid UTF-8' }]);
     }
   });

@@ -266,7 +266,7 @@ describe('POST /programming-languages', () => {
   test('creates one record when the same name is sent ten times at once', async () => {
     const create = async () => {
       let answered = await send('POST', path, python);
-      // On a busy machine, the last ones may be told to try again.
+      // On a busy machine, the last requests may get 503.
       while (answered.status === 503) answered = await send('POST', path, python);
       return answered;
     };

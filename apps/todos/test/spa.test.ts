@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startService, type TestService } from '@rest-services/testing';
+import { type TestService, fetchWhenServed, startService } from '@rest-services/testing';
 
 let service: TestService;
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 async function get(path: string, headers: Record<string, string> = {}, method = 'GET') {
-  const response = await fetch(service.url + path, { method, headers });
+  const response = await fetchWhenServed(service.url + path, { method, headers });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 

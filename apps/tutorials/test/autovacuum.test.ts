@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { migrate } from '@rest-services/database';
 import { ensureDatabase, startCluster, type Cluster } from '@rest-services/local-postgres';
-import { openTestConnection, startProcess } from '@rest-services/testing';
+import { fetchWhenServed, openTestConnection, startProcess } from '@rest-services/testing';
 import { sql, type Kysely } from 'kysely';
 import { migrations } from '../src/database.ts';
 
-// PostgreSQL cleans up a table after many changes of it, which takes minutes for a large one. These need the table meanwhile.
+// PostgreSQL cleans up a table after many changes of it, which takes minutes for a large one. The tests use the table while it works.
 
 let directory: string;
 let cluster: Cluster;
@@ -51,7 +51,7 @@ beforeEach(async () => {
 
 test('DELETE /api/tutorials empties the table at once while autovacuum is at work', async () => {
   const before = await fileOfTable();
-  const response = await fetch(`${url}/api/tutorials`, { method: 'DELETE' });
+  const response = await fetchWhenServed(`${url}/api/tutorials`, { method: 'DELETE' });
   expect([response.status, await response.json()]).toEqual([
     200,
     { message: '20000 Tutorials were deleted successfully!' },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { startService, type TestService } from '@rest-services/testing';
+import { type TestService, fetchWhenServed, startService } from '@rest-services/testing';
 import { sql } from 'kysely';
 import type { TutorialsDatabase } from '../src/database.ts';
 
@@ -148,7 +148,7 @@ describe('POST /api/tutorials', () => {
 
   test('answers a missing body as an empty object, whatever its content type', async () => {
     for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded', '']) {
-      const response = await fetch(`${service.url}/api/tutorials`, {
+      const response = await fetchWhenServed(`${service.url}/api/tutorials`, {
         method: 'POST',
         headers: type ? { 'content-type': type } : {},
       });
@@ -445,7 +445,7 @@ describe('PUT /api/tutorials/:id', () => {
   test('answers 400 Data to update can not be empty! to a missing body, whatever its content type', async () => {
     const { id } = await create();
     for (const type of ['application/json', 'text/plain', '']) {
-      const response = await fetch(`${service.url}/api/tutorials/${id}`, {
+      const response = await fetchWhenServed(`${service.url}/api/tutorials/${id}`, {
         method: 'PUT',
         headers: type ? { 'content-type': type } : {},
       });

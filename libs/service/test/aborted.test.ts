@@ -7,7 +7,7 @@ import { openTestConnection, startProcess, type LogLine } from '@rest-services/t
 import { notesMain } from './notes/bundled.ts';
 import { sql, type Kysely } from 'kysely';
 
-// A request whose connection closes before its answer is complete is in the log and the metrics like any other.
+// Requests whose connection closes before the response is complete are in the log and the metrics.
 
 let database: TestDatabase;
 let db: Kysely<unknown>;
@@ -34,14 +34,14 @@ const countOf = async (labels: string) => {
 };
 const isAborted = ({ msg, aborted }: LogLine) => msg === 'request' && aborted === true;
 
-test('A request that its caller gives up is one line in the log and one in the metrics, marked as aborted', async () => {
+test('an aborted request is one line in the log and one in the metrics', async () => {
   await db.transaction().execute(async (locking) => {
     await sql`lock table note`.execute(locking);
     const post = await waiting(locking, newNote);
     post.destroy();
     await service.logged(isAborted);
   });
-  // When its statement has come to its end nevertheless, it is not counted once more.
+  // The metrics do not count it again when its statement has finished.
   await (await fetch(`${url}/notes/1`)).text();
   expect(await countOf('method="POST",route="/notes",status="aborted"')).toBe(1);
   expect(await countOf('method="POST",route="/notes",status="201"')).toBeNaN();
@@ -53,7 +53,7 @@ test('A request that its caller gives up is one line in the log and one in the m
   }
 });
 
-test('A probe that is given up is counted, and no line in the log, as any other probe', async () => {
+test('an aborted probe is in the metrics, and not in the log', async () => {
   await db.transaction().execute(async (locking) => {
     await sql`lock table kysely_migration`.execute(locking);
     (await waiting(locking, () => get(`${url}/readyz`))).destroy();
@@ -62,7 +62,7 @@ test('A probe that is given up is counted, and no line in the log, as any other 
   expect(service.log.filter(isAborted)).toEqual([]);
 });
 
-test('A caller who resets the connection before the answer causes no error in the log', async () => {
+test('a client that resets the connection before the response causes no error', async () => {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.write(nowhere);
   await once(socket, 'data');
@@ -78,7 +78,7 @@ test('A caller who resets the connection before the answer causes no error in th
   expect(service.log.filter(({ level }) => Number(level) > 30)).toEqual([]);
 });
 
-test('Callers who leave in the middle of a body end nothing but their own requests, whether the body is read or not', async () => {
+test('clients that leave in the middle of a body abort only their own requests', async () => {
   const unfinished = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'].flatMap((method) =>
     ['content-length: 5000', 'content-length: 5000000', 'transfer-encoding: chunked'].flatMap((length) =>
       ['application/json', 'text', '/'].flatMap((type) =>
@@ -90,7 +90,7 @@ test('Callers who leave in the middle of a body end nothing but their own reques
     ),
   );
   for (const leave of ['end', 'resetAndDestroy'] as const) {
-    // Each has left before its request is looked at.
+    // Each client has left before the service reads its request.
     service.child.kill('SIGSTOP');
     const callers = unfinished.map((request) => {
       const socket = connect(Number(new URL(url).port), '127.0.0.1').resume();
@@ -107,7 +107,7 @@ test('Callers who leave in the middle of a body end nothing but their own reques
   expect(service.log.filter(({ level }) => Number(level) >= 40)).toEqual([]);
 });
 
-test('Requests that are answered in one turn are all in the log and the metrics', async () => {
+test('requests of one chunk are all in the log and the metrics', async () => {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.end(nowhere.repeat(20)).resume();
   await once(socket, 'close');
@@ -119,7 +119,7 @@ test('Requests that are answered in one turn are all in the log and the metrics'
 
 const nowhere = 'GET /nowhere HTTP/1.1\r\nhost: notes\r\n\r\n';
 
-test('A list whose reader leaves before it has begun is aborted too, and no failure of the service', async () => {
+test('a list whose reader leaves before its first chunk is aborted, without an error', async () => {
   await sql`insert into note (title) select 'x' from generate_series(1, 1000)`.execute(db);
   await db.transaction().execute(async (locking) => {
     await sql`lock table note`.execute(locking);
@@ -134,7 +134,7 @@ test('A list whose reader leaves before it has begun is aborted too, and no fail
   expect(service.log.filter(({ level }) => Number(level) >= 40)).toEqual([]);
 });
 
-/** Starts a request, again if need be, until it waits for a lock. */
+/** Starts a request, and retries until it waits for a lock. */
 async function waiting(connection: Kysely<unknown>, start: () => ClientRequest): Promise<ClientRequest> {
   const started = start();
   const answers: IncomingMessage[] = [];
@@ -146,11 +146,11 @@ async function waiting(connection: Kysely<unknown>, start: () => ClientRequest):
     );
     if (rows.length > 0) return started;
   }
-  // It has waited too long for the database of a busy machine.
+  // The database of a busy machine took too long.
   return waiting(connection, start);
 }
 
-test('A list whose reader leaves in the middle, and one that the database breaks off, are in log and metrics', async () => {
+test('lists that the reader or the database aborts are in the log and the metrics', async () => {
   await sql`insert into note (title) select repeat('x', 150) from generate_series(1, 50000)`.execute(db);
   const openList = async () => {
     const [response] = (await once(get(`${url}/notes?limit=50000`), 'response')) as [IncomingMessage];

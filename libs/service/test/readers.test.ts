@@ -11,12 +11,12 @@ import { serve } from './serve.ts';
 const rows = 50_000;
 
 let service: Awaited<ReturnType<typeof startNotes>>;
-// One connection: a reader that kept it would stop everybody else.
+// One connection: a reader that kept it would block all other requests.
 const startNotes = () => serve({ migrations, buildApp }, { DATABASE_POOL_MAX: '1' });
 
 beforeAll(async () => {
   service = await startNotes();
-  // In pieces that the service's own time limit for a statement lets through on a busy machine too.
+  // In parts that the service's timeout for a statement allows on a busy machine, too.
   for (let inserted = 0; inserted < rows; inserted += 5_000) {
     await sql`insert into note (title) select repeat('x', 150) from generate_series(1, 5000)`.execute(service.db);
   }
@@ -30,7 +30,7 @@ async function openList(agent: Agent | false = false) {
   return response;
 }
 
-/** Sends a request for the whole list that has a body, and the body when the list has begun. */
+/** Requests the whole list, and sends the body of the request after the first chunk of the list. */
 async function listOfSender(version: string, head: string, body: string) {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
   socket.write(`GET /notes?limit=${rows} HTTP/${version}\r\nhost: a\r\nconnection: close\r\n${head}\r\n\r\n`);
@@ -51,31 +51,34 @@ describe('A long list', () => {
     ['1.1', 'transfer-encoding: chunked', '0\r\n\r\n', /\]\r\n0\r\n\r\n$/],
     ['1.1', 'content-length: 5000', 'x'.repeat(5_000), /\]\r\n0\r\n\r\n$/],
     ['1.0', 'content-length: 5000', 'x'.repeat(5_000), /\]$/],
-  ])('is whole over HTTP/%s, though its caller sends a body meanwhile (%s)', async (version, head, body, end) => {
-    expect(await listOfSender(version, head, body)).toMatch(end);
-  });
+  ])(
+    'is complete over HTTP/%s when the client sends a body after it has started (%s)',
+    async (version, head, body, end) => {
+      expect(await listOfSender(version, head, body)).toMatch(end);
+    },
+  );
 
-  test('leaves the connection to others while its reader pauses, and goes on when the reader does', async () => {
+  test('leaves the database connection to others while its reader pauses', async () => {
     const lists = await Promise.all([openList(), openList(), openList()]);
     expect(await otherRequest()).toBe(200);
     for (const list of lists) expect(JSON.parse(await text(list))).toHaveLength(rows);
   });
 
-  test('gives the connection back when its reader goes away half-way', async () => {
+  test('releases the database connection when its reader leaves', async () => {
     for (let turn = 0; turn < 5; turn += 1) {
       const list = await openList();
       await once(list, 'readable');
       list.destroy();
       expect(await otherRequest()).toBe(200);
     }
-    // What was being read when the reader went is read to its end, and autovacuum has nothing to do with it.
+    // Statements in flight finish. Autovacuum does not count.
     const active = () =>
       sql`select from pg_stat_activity where datname = current_database() and backend_type = 'client backend'
         and state <> 'idle' and pid <> pg_backend_pid()`.execute(service.db);
     while ((await active()).rows.length > 0) expect(await otherRequest()).toBe(200);
   });
 
-  test('is cut when its reader has paused for one to two minutes', async () => {
+  test('is aborted when its reader has paused for one to two minutes', async () => {
     const accepted = once(service.app.server, 'connection');
     const list = await openList();
     const [socket] = (await accepted) as [Socket];
@@ -87,7 +90,7 @@ describe('A long list', () => {
     await expect(text(list)).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 
-  test('has a limit of time only while there is something to read', async () => {
+  test('has a timeout only while there is something to read', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const accepted = once(service.app.server, 'connection');
     const list = await openList(agent);
@@ -98,13 +101,13 @@ describe('A long list', () => {
     service.app.server.once('request', () => limits.push(socket.timeout));
     await once(get(`${service.url}/notes/1`, { agent }), 'response');
     expect(limits).toEqual([0]);
-    // As in a pause of the service, in the middle of a list that has been read up to there.
+    // As after a pause of the service in the middle of a list.
     socket.setTimeout(60_000);
     while (socket.timeout) expect(await otherRequest()).toBe(200);
     agent.destroy();
   });
 
-  test('ends as a broken answer, not as a short one, when the database fails in the middle', async () => {
+  test('is aborted, not complete, when the database fails in the middle', async () => {
     const list = await openList();
     await once(list, 'readable');
     await sql`alter table note rename to gone`.execute(service.db);

@@ -146,7 +146,7 @@ describe('Every answer', () => {
         'x-content-type-options': 'nosniff',
         'content-security-policy': "default-src 'none';frame-ancestors 'none'",
       });
-      // TLS is somebody else's.
+      // TLS ends at a proxy.
       expect(headers.get('strict-transport-security')).toBeNull();
     }
   });

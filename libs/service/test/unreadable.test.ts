@@ -8,7 +8,7 @@ import { notesMain } from './notes/bundled.ts';
 import { sql, type Kysely } from 'kysely';
 import type { NotesDatabase } from './notes/database.ts';
 
-// What Node.js can't read as a request, or as the body of one: whatever there is an answer to has one, and one line in the log.
+// Data that Node.js cannot parse as a request or as a body. Each response has one line in the log.
 
 let database: TestDatabase;
 let db: Kysely<NotesDatabase>;
@@ -39,7 +39,7 @@ let marks = 0;
 
 const abortedInMetrics = async () => (await (await fetch(`${url}/metrics`)).text()).match(/^.*"aborted".*$/gm);
 
-/** What is logged of requests meanwhile: their statuses. None may be aborted in the metrics. */
+/** Returns the statuses that are logged during `act`. The metrics must not count an aborted request. */
 async function linesOf(act: () => Promise<unknown>) {
   const before = service.log.length;
   const aborted = await abortedInMetrics();
@@ -64,7 +64,7 @@ test.each([
   ['of a read', [`GET /notes HTTP/1.1\r\n${host}${pieces}`, noPiece], [200]],
   ['of a preflight', [`OPTIONS /notes HTTP/1.1\r\n${host}origin: a\r\n${pieces}`, noPiece], [204]],
   ['of a request without a host', [`POST /notes HTTP/1.1\r\n${json}${pieces}`, noPiece], [400]],
-])('A body that is none, %s: one answer and one line in the log', async (_, parts, expected) => {
+])('a malformed body %s has one response and one line in the log', async (_, parts, expected) => {
   let answers = '';
   const lines = await linesOf(async () => {
     const socket = (await open()).setEncoding('utf8').on('data', (data: string) => (answers += data));
@@ -78,7 +78,7 @@ test.each([
   expect([statuses(answers), lines]).toEqual([expected, expected]);
 });
 
-test('After the late body of a request that was answered before it came, what is no request has an answer and a line of its own', async () => {
+test('a malformed request after a late body has its own response and line', async () => {
   let answers = '';
   const lines = await linesOf(async () => {
     const socket = (await open()).setEncoding('utf8');
@@ -98,7 +98,7 @@ test.each([
   ['a small body', `POST /notes HTTP/1.1\r\n${host}content-length: 100\r\n\r\n{`, 400],
   ['a large body', `POST /notes HTTP/1.1\r\n${host}content-length: 9000\r\n\r\n{`, 400],
   ['a body that no route reads', `GET /notes HTTP/1.1\r\n${host}content-length: 100\r\n\r\n{`, 200],
-])('Half of a request with %s, waiting behind another: each has its answer and its line', async (_, half, status) => {
+])('half of a request with %s behind another: one response and one line each', async (_, half, status) => {
   const { id } = await db.insertInto('note').values({ title: 'a' }).returning('id').executeTakeFirstOrThrow();
   let answers = '';
   const lines = await linesOf(() =>
@@ -109,14 +109,14 @@ test.each([
       answers = await text(socket);
     }),
   );
-  // PostgreSQL ends what waits for a row for too long.
+  // PostgreSQL ends a statement that waits for a row for too long.
   expect([statuses(answers), lines]).toEqual([
     [503, status],
     [503, status],
   ]);
 });
 
-test('A read whose body breaks off while it is carried out has its answer and its line', async () => {
+test('a read whose body ends early has its response and its line', async () => {
   let answers = '';
   const lines = await linesOf(() =>
     db.transaction().execute(async (locking) => {
@@ -130,21 +130,18 @@ test('A read whose body breaks off while it is carried out has its answer and it
 });
 
 test.each([
-  ['is answered', `GET /notes HTTP/1.1\r\n${host}connection: close\r\n\r\n`, 200],
+  ['has a response', `GET /notes HTTP/1.1\r\n${host}connection: close\r\n\r\n`, 200],
   [
-    'is answered before its body has arrived',
+    'has a response before its body arrives',
     `POST /nowhere HTTP/1.1\r\n${host}connection: close\r\n${fourLetters}four`,
     404,
   ],
-])(
-  'What follows a request that closes the connection and %s is not looked at: it has no answer and no line',
-  async (_, request, status) => {
-    let answers = '';
-    const lines = await linesOf(async () => {
-      const socket = await open();
-      socket.write(`${request}nonsense\r\n\r\n`);
-      answers = await text(socket);
-    });
-    expect([statuses(answers), lines]).toEqual([[status], [status]]);
-  },
-);
+])('ignores data after a request with Connection: close that %s', async (_, request, status) => {
+  let answers = '';
+  const lines = await linesOf(async () => {
+    const socket = await open();
+    socket.write(`${request}nonsense\r\n\r\n`);
+    answers = await text(socket);
+  });
+  expect([statuses(answers), lines]).toEqual([[status], [status]]);
+});

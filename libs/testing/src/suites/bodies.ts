@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { fetchWhenServed } from '../fetch-when-served.ts';
-import { refusals, type RefusingService } from '../refusals.ts';
+import { fetchWhenServed } from '../http/fetch-when-served.ts';
+import { refusals, type RefusingService } from '../http/refusals.ts';
 
 /** A service with requests that take a body. */
 export interface ServiceWithBodies extends RefusingService {

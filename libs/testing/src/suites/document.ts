@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { fetchWhenServed } from '../fetch-when-served.ts';
-import { startService, type TestService } from '../start-service.ts';
+import { fetchWhenServed } from '../http/fetch-when-served.ts';
+import { startService, type TestService } from '../service/start-service.ts';
 
 /** Declares the tests of a service's OpenAPI document, of the client that is generated from it and of the page that shows it. */
 export function testDocument(name: string, main: string) {

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, startCluster, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
-import { fetchWhenServed } from '../fetch-when-served.ts';
-import { freeze } from '../freeze.ts';
-import { send, type Write } from '../load.ts';
-import { openTestConnection } from '../open-test-connection.ts';
-import { startProcess } from '../process.ts';
-import { sendJson } from '../send-json.ts';
-import { withRole } from '../with-role.ts';
+import { fetchWhenServed } from '../http/fetch-when-served.ts';
+import { freeze } from '../database/freeze.ts';
+import { send, type Write } from '../http/load.ts';
+import { openTestConnection } from '../database/open-test-connection.ts';
+import { startProcess } from '../service/process.ts';
+import { sendJson } from '../http/send-json.ts';
+import { withRole } from '../database/with-role.ts';
 
 /** A service as its operators see it. */
 export interface OperatedService {

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { fetchWhenServed } from '../fetch-when-served.ts';
-import { startService } from '../start-service.ts';
+import { fetchWhenServed } from '../http/fetch-when-served.ts';
+import { startService } from '../service/start-service.ts';
 import { readmeExamples } from './readme-examples.ts';
 
-/** Declares the test of a README's curl lines, which are sent one after the other to a service with an empty database. */
+/** Declares the test that sends a README's curl lines in their order to a service with an empty database. */
 export function testReadme(main: string, file: string) {
-  test('README: each curl line has the response below it, one after the other on an empty database', async () => {
+  test('README: each curl line gets the response below it, in order on an empty database', async () => {
     const service = await startService(main);
     const examples = readmeExamples(file);
     expect(examples.length).toBeGreaterThan(5);

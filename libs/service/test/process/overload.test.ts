@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { load, openTestConnection, send, startProcess, type Outcome, type Write } from '@rest-services/testing';
-import { notesMain } from './notes/bundled.ts';
+import { notesMain } from '../notes/bundled.ts';
 import { sql } from 'kysely';
 
 // More clients than a service with two connections can serve, on a machine whose CPUs are busy with something else.
@@ -11,8 +11,8 @@ const main = notesMain();
 const CLIENTS = 300;
 const BUSY_LOOPS = 4;
 
-/** Within which a request is answered. */
-const ANSWER_LIMIT_MS = 3_000;
+/** Maximum time of a response. */
+const RESPONSE_LIMIT_MS = 3_000;
 
 const requests: (string | Write)[] = [
   '/notes/1',
@@ -46,7 +46,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Success, or the contract's 503. */
+/** Expects successes and the contract's 503. */
 function expectServedOrRefused(outcomes: Outcome[]) {
   for (const { status, body, retryAfter } of outcomes) {
     if (status === 503) {
@@ -56,41 +56,41 @@ function expectServedOrRefused(outcomes: Outcome[]) {
   }
 }
 
-/** The time that the service took for each request: the clients share the CPUs with it, and read late. */
-const answerTimes = () => service.log.filter(({ msg }) => msg === 'request').map(({ ms }) => ms as number);
+/** Times of all requests in the service's log. The clients share the CPUs with it, and read late. */
+const responseTimes = () => service.log.filter(({ msg }) => msg === 'request').map(({ ms }) => ms as number);
 
-/** Before there is traffic, in which to connect may take longer than any timeout. */
+/** Connects before there is traffic. Otherwise it would take longer than any timeout. */
 async function connected() {
   const other = openTestConnection(database.url);
   await sql`select 1`.execute(other);
   return other;
 }
 
-test('More clients than it can serve get an answer within 3 s, which is a success or 503', async () => {
+test('more clients than it can serve get a success or 503 within 3 s', async () => {
   const traffic = load(url, requests, CLIENTS);
   await traffic.until(({ status }) => status !== 503, 3_000);
   const outcomes = await traffic.stop();
   expectServedOrRefused(outcomes);
-  expect(Math.max(...answerTimes())).toBeLessThan(ANSWER_LIMIT_MS);
+  expect(Math.max(...responseTimes())).toBeLessThan(RESPONSE_LIMIT_MS);
 });
 
-test('While another session locks the table, requests get 503 within 3 s, and succeed afterwards', async () => {
+test('requests get 503 within 3 s while another session locks the table, and succeed later', async () => {
   const other = await connected();
   const traffic = load(url, requests, CLIENTS);
   await traffic.until(({ status }) => status === 200, 100);
   await other.transaction().execute(async (locking) => {
     await sql`set local idle_in_transaction_session_timeout = 0`.execute(locking);
     await sql`lock table note in access exclusive mode`.execute(locking);
-    // As many as there are clients, so that the last ones have waited for the lock from their arrival on.
+    // One refusal per client: the last clients have waited for the lock since their arrival.
     await traffic.until(({ status }) => status === 503, CLIENTS);
   });
   await other.destroy();
   await traffic.until(({ status }) => status === 200, 100);
   expectServedOrRefused(await traffic.stop());
-  expect(Math.max(...answerTimes())).toBeLessThan(ANSWER_LIMIT_MS);
+  expect(Math.max(...responseTimes())).toBeLessThan(RESPONSE_LIMIT_MS);
 });
 
-test('/readyz answers 200 while requests are served, without a statement that could wait in the database', async () => {
+test('/readyz responds 200 while the service is busy, and waits for no lock', async () => {
   expect((await send(url, '/readyz')).status).toBe(200);
   const other = await connected();
   const traffic = load(url, requests, CLIENTS);

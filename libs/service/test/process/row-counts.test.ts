@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { openTestConnection, startProcess, withRole } from '@rest-services/testing';
-import { notesMain } from './notes/bundled.ts';
+import { fetchWhenServed, openTestConnection, startProcess, withRole } from '@rest-services/testing';
+import { notesMain } from '../notes/bundled.ts';
 import { sql, type Kysely } from 'kysely';
-import type { NotesDatabase } from './notes/database.ts';
+import type { NotesDatabase } from '../notes/database.ts';
 
 const main = notesMain();
 
@@ -26,19 +26,19 @@ async function stop({ child, ended }: ReturnType<typeof start>) {
   expect(await ended).toEqual({ code: 0, errors: '' });
 }
 
-const summaryOf = async (url: string) => (await fetch(`${url}/notes/summary`)).json();
+const summaryOf = async (url: string) => (await fetchWhenServed(`${url}/notes/summary`)).json();
 
 const inexactBlocks = async (url: string) =>
   /^database_row_counts_inexact_blocks\{table="note"\} (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1];
 
-test('Changes of row counts are folded while a service with the rights to change rows runs', async () => {
+test('folds changes of row counts with the rights to change rows', async () => {
   expect((await start({}, 'migrate').ended).code).toBe(0);
   await withRole(database, async (_, role, DATABASE_URL) => {
     await sql`grant select, insert, update, delete on all tables in schema public to ${role}`.execute(db);
     const service = start({ DATABASE_URL, MIGRATE_ON_START: 'false' });
     const url = await service.listening();
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"title":"a"}' };
-    for (let turn = 0; turn < 5; turn += 1) expect((await fetch(`${url}/notes`, init)).status).toBe(201);
+    for (let turn = 0; turn < 5; turn += 1) expect((await fetchWhenServed(`${url}/notes`, init)).status).toBe(201);
     const isFolded = async () => (await sql`select from note_count_change`.execute(db)).rows.length === 0;
     while (!(await isFolded())) expect(await summaryOf(url)).toEqual({ total: 5 });
     expect(await summaryOf(url)).toEqual({ total: 5 });
@@ -46,20 +46,20 @@ test('Changes of row counts are folded while a service with the rights to change
   });
 });
 
-test('A role that may not fold row counts is reported in the log', async () => {
+test('logs that a role may not fold row counts', async () => {
   await withRole(database, async (_, role, DATABASE_URL) => {
     await sql`grant select, insert, update on all tables in schema public to ${role}`.execute(db);
     const service = start({ DATABASE_URL, MIGRATE_ON_START: 'false' });
     const url = await service.listening();
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"title":"a"}' };
-    expect((await fetch(`${url}/notes`, init)).status).toBe(201);
+    expect((await fetchWhenServed(`${url}/notes`, init)).status).toBe(201);
     const line = await service.logged(/^Row counts are not folded/);
     expect(line).toMatchObject({ level: 50, table: 'note', err: { code: '42501' } });
     await stop(service);
   });
 });
 
-test('Notes loaded without triggers are reported in the log and the metrics, and counted by recount', async () => {
+test('reports notes loaded without triggers in log and metrics, and recount counts them', async () => {
   await db.connection().execute(async (loading) => {
     await sql`set session_replication_role = replica`.execute(loading);
     await sql`insert into note (title) select 'a' from generate_series(1, 1000)`.execute(loading);

@@ -1,7 +1,7 @@
 import { createTestDatabase } from '@rest-services/local-postgres';
-import { openTestConnection } from './open-test-connection.ts';
+import { openTestConnection } from '../database/open-test-connection.ts';
 import { startProcess } from './process.ts';
-import { sendJson } from './send-json.ts';
+import { sendJson } from '../http/send-json.ts';
 import { responseChecker, type OpenApiDocument } from './check-response.ts';
 
 /** A service that `startService` has started. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
 import { load, send, startProcess, testOperations } from '@rest-services/testing';
-import { notesMain } from './notes/bundled.ts';
+import { notesMain } from '../notes/bundled.ts';
 
 // What operators rely on in every service.
 

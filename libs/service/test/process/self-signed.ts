@@ -22,7 +22,7 @@ Fah7gykNb+lUwgoLBUUWHWn3tQ61Us4Ys/h9ouD6ucala0PxOk9A+ckO
 -----END PRIVATE KEY-----
 `;
 
-/** Listens on a port of 127.0.0.1 and begins each session with TLS, as PostgreSQL does, with a certificate that no authority has signed. */
+/** Starts a server that opens each session with TLS as PostgreSQL does, with a self-signed certificate. */
 export async function startSelfSigned() {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);

@@ -26,7 +26,7 @@ export interface Outcome {
 /** Delay before the next request of a refused client. Otherwise it would take the CPU from the service. */
 const PAUSE_MS = 50;
 
-/** Sends requests over keep-alive connections, one after the other on each, until `stop()` or until a connection is refused. */
+/** Sends requests in series over each of the keep-alive connections, until `stop()` or a refused connection. */
 export function load(url: string, requests: (string | Write)[], connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const outcomes: Outcome[] = [];

@@ -7,10 +7,10 @@ import { finished } from 'node:stream/promises';
 import { afterAll, expect, test } from '@jest/globals';
 import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
 import { load, openTestConnection, send, startProcess } from '@rest-services/testing';
-import { notesMain } from './notes/bundled.ts';
+import { notesMain } from '../notes/bundled.ts';
 import { sql } from 'kysely';
 
-// The limits that take long to reach. These tests wait most of the time, so they run side by side.
+// Timeouts of several seconds. The tests run concurrently, because they wait most of the time.
 
 const main = notesMain();
 const processes: ReturnType<typeof startProcess>[] = [];
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 test.concurrent(
-  'Start: the service retries with a log line while the database is not up yet, up to a limit; then it ends with exit code 1 and a log line',
+  'a database that does not come up: retries, then exit code 1 and a log line',
   async () => {
     const DATABASE_URL = `postgres://notes:pa55word@127.0.0.1:${await freePort()}/notes`;
     const service = startNotes({ DATABASE_URL });
@@ -51,36 +51,33 @@ test.concurrent(
   120_000,
 );
 
-test.concurrent(
-  'More connections than there are file descriptors for: those that are open are served, and the process stays up',
-  async () => {
-    const { url: DATABASE_URL } = await createDatabase();
-    const PORT = `${await freePort()}`;
-    const child = spawn('sh', ['-c', 'ulimit -n 150 && exec "$0" "$1"', process.execPath, main], {
-      env: { PATH: process.env.PATH, DATABASE_URL, PORT, HOST: '127.0.0.1' },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    const log = text(child.stdout);
-    const ended = once(child, 'exit');
-    const url = `http://127.0.0.1:${PORT}`;
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    while ((await send(url, '/notes', agent)).status !== 200) continue;
+test.concurrent('serves open connections when more arrive than there are file descriptors', async () => {
+  const { url: DATABASE_URL } = await createDatabase();
+  const PORT = `${await freePort()}`;
+  const child = spawn('sh', ['-c', 'ulimit -n 150 && exec "$0" "$1"', process.execPath, main], {
+    env: { PATH: process.env.PATH, DATABASE_URL, PORT, HOST: '127.0.0.1' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const log = text(child.stdout);
+  const ended = once(child, 'exit');
+  const url = `http://127.0.0.1:${PORT}`;
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  while ((await send(url, '/notes', agent)).status !== 200) continue;
 
-    const idle = Array.from({ length: 300 }, () => connect(Number(PORT), '127.0.0.1').on('error', () => undefined));
-    await Promise.race(idle.map((socket) => once(socket, 'close')));
-    // Longer than a second: so often the process measures its memory, for which it opens a file.
-    for (const until = performance.now() + 2_500; performance.now() < until;) {
-      expect(await send(url, '/notes', agent)).toMatchObject({ status: 200, isReused: true });
-    }
-    idle.forEach((socket) => socket.destroy());
-    agent.destroy();
-    child.kill('SIGKILL');
-    expect(await ended).toEqual([null, 'SIGKILL']);
-    expect(await log).toContain('"maxConnections":45,"msg":"dropping new connections');
-  },
-);
+  const idle = Array.from({ length: 300 }, () => connect(Number(PORT), '127.0.0.1').on('error', () => undefined));
+  await Promise.race(idle.map((socket) => once(socket, 'close')));
+  // Longer than 1 s, because the process opens a file to measure its memory each second.
+  for (const until = performance.now() + 2_500; performance.now() < until;) {
+    expect(await send(url, '/notes', agent)).toMatchObject({ status: 200, isReused: true });
+  }
+  idle.forEach((socket) => socket.destroy());
+  agent.destroy();
+  child.kill('SIGKILL');
+  expect(await ended).toEqual([null, 'SIGKILL']);
+  expect(await log).toContain('"maxConnections":45,"msg":"dropping new connections');
+});
 
-test.concurrent('More connections than there is memory for are dropped', async () => {
+test.concurrent('drops connections beyond the memory', async () => {
   const { url: DATABASE_URL } = await createDatabase();
   const container = 'process.constrainedMemory = () => 8 * 1024 ** 2';
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(container)}`;
@@ -104,7 +101,7 @@ test.concurrent.each([
     part: 'headers in 5 s',
     earliest: 4_900,
     latest: 9_800,
-    // Nothing is known of a request without its headers.
+    // A request without its headers has no method and no URL.
     line: { status: 408 },
     slow: [
       { start: '', then: '' },
@@ -128,16 +125,16 @@ test.concurrent.each([
     ],
   },
 ])(
-  'Slow or idle clients: a request that does not send its $part is cut, with one line in the log, one that trickles a byte at a time as well, and others are served meanwhile',
+  'closes connections that do not send $part, with one line in the log each',
   async ({ slow, earliest, latest, line }) => {
     const { url: DATABASE_URL } = await createDatabase();
     const service = startNotes({ DATABASE_URL });
     const url = await service.listening();
-    const cut = Promise.all(slow.map((request) => timeUntilCut(url, request)));
+    const closed = Promise.all(slow.map((request) => timeUntilClosed(url, request)));
     expect(await send(url, '/notes')).toMatchObject({ status: 200 });
-    for (const { said, ms } of await cut) {
+    for (const { said, ms } of await closed) {
       expect(said).toMatch(/^(HTTP\/1\.1 (408|404) |$)/);
-      // A second answer would be taken for that to the next request.
+      // The client would take a second response for that to its next request.
       expect(said).not.toMatch(/ 404 .* 408 /s);
       expect(ms).toBeGreaterThan(earliest);
       expect(ms).toBeLessThan(latest);
@@ -151,10 +148,10 @@ test.concurrent.each([
   },
 );
 
-/** Sends `start` at once and then a byte of `then` each half second, after another request on the same connection if there is a `before`. */
-async function timeUntilCut(url: string, { before, start, then }: { before?: string; start: string; then: string }) {
+/** Sends the request `before`, if any, then `start`, then a byte of `then` each half second. */
+async function timeUntilClosed(url: string, { before, start, then }: { before?: string; start: string; then: string }) {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  // To send on when the connection has been cut is what such a client does.
+  // The client sends more after the service has closed the connection.
   socket.on('error', () => undefined);
   const closed = new Promise((resolve) => socket.once('close', resolve));
   if (before) {
@@ -175,38 +172,35 @@ async function timeUntilCut(url: string, { before, start, then }: { before?: str
 test.concurrent.each([
   { delay: 'by default', environment: { NODE_ENV: 'production' } },
   { delay: 'of 5000', environment: { SHUTDOWN_DELAY_MS: '5000' } },
-])(
-  'SIGTERM: exit 0, all within 10 s with a SHUTDOWN_DELAY_MS $delay: readers that do not read are cut, each with its line in the log, and so is a request that waits for a locked row',
-  async ({ environment }) => {
-    const { url: DATABASE_URL } = await createDatabase();
-    const service = startNotes({ DATABASE_URL, ...environment });
-    const url = await service.listening();
-    const db = openTestConnection(DATABASE_URL);
-    await sql`insert into note (title) select repeat('x', 150) from generate_series(1, 200000)`.execute(db);
-    const readers = await Promise.all(Array.from({ length: 5 }, () => openList(`${url}/notes?limit=200000`)));
-    const outcome = await db.transaction().execute(async (locking) => {
-      await sql`select from note where id = 1 for update`.execute(locking);
-      const signalledAt = performance.now();
-      service.child.kill('SIGTERM');
-      await service.logged(/^draining/);
-      const traffic = load(url, [{ method: 'PUT', path: '/notes/1', body: { title: 'a' } }], 40);
-      const [waiting] = await traffic.refused();
-      expect(await service.ended).toEqual({ code: 0, errors: '' });
-      expect(performance.now() - signalledAt).toBeLessThan(10_000);
-      return waiting;
-    });
-    await db.destroy();
-    expect([500, 503]).toContain(outcome!.status ?? 500);
-    expect(service.log.filter(({ aborted, method }) => aborted && method === 'GET')).toHaveLength(readers.length);
-    // What lies in the buffers can still be read; it is not the whole list.
-    for (const reader of readers) {
-      await finished(reader.resume()).catch(() => undefined);
-      expect(reader.complete).toBe(false);
-    }
-  },
-);
+])('SIGTERM, SHUTDOWN_DELAY_MS $delay: closes stalled readers and exits with 0 in 10 s', async ({ environment }) => {
+  const { url: DATABASE_URL } = await createDatabase();
+  const service = startNotes({ DATABASE_URL, ...environment });
+  const url = await service.listening();
+  const db = openTestConnection(DATABASE_URL);
+  await sql`insert into note (title) select repeat('x', 150) from generate_series(1, 200000)`.execute(db);
+  const readers = await Promise.all(Array.from({ length: 5 }, () => openList(`${url}/notes?limit=200000`)));
+  const outcome = await db.transaction().execute(async (locking) => {
+    await sql`select from note where id = 1 for update`.execute(locking);
+    const signalledAt = performance.now();
+    service.child.kill('SIGTERM');
+    await service.logged(/^draining/);
+    const traffic = load(url, [{ method: 'PUT', path: '/notes/1', body: { title: 'a' } }], 40);
+    const [waiting] = await traffic.refused();
+    expect(await service.ended).toEqual({ code: 0, errors: '' });
+    expect(performance.now() - signalledAt).toBeLessThan(10_000);
+    return waiting;
+  });
+  await db.destroy();
+  expect([500, 503]).toContain(outcome!.status ?? 500);
+  expect(service.log.filter(({ aborted, method }) => aborted && method === 'GET')).toHaveLength(readers.length);
+  // The buffers hold a part of the list.
+  for (const reader of readers) {
+    await finished(reader.resume()).catch(() => undefined);
+    expect(reader.complete).toBe(false);
+  }
+});
 
-/** A list of which no more is read than what comes with the headers. */
+/** Requests a list and reads only its headers. */
 async function openList(url: string) {
   const [list] = (await once(get(url, { agent: false }), 'response')) as [IncomingMessage];
   return list;

@@ -1,0 +1,175 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect, test } from '@jest/globals';
+import { freePort } from '@rest-services/local-postgres';
+import { type LogLine, fetchWhenServed, openTestConnection } from '@rest-services/testing';
+import { sql } from 'kysely';
+import { notesMain } from '../notes/bundled.ts';
+import { createNote, database, isNotSlow, startNotes } from './notes-process.ts';
+
+/** Lines of requests, without those that a busy machine has refused before a retry. */
+const requestsOf = (log: LogLine[]) => log.filter(({ msg, status }) => msg === 'request' && status !== 503);
+
+test('the service serves requests when it cannot write its log', async () => {
+  const PORT = `${await freePort()}`;
+  const readOnly = openSync(notesMain(), 'r');
+  const child = spawn(process.execPath, [notesMain()], {
+    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT, DATABASE_URL: database.url },
+    stdio: ['ignore', readOnly, 'pipe'],
+  });
+  closeSync(readOnly);
+  const errors = text(child.stderr!);
+  const ended = once(child, 'close');
+  const answer = async (): Promise<number> => {
+    const { status } = await fetchWhenServed(`http://127.0.0.1:${PORT}/notes`).catch(() => ({ status: 0 }));
+    return status === 0 && child.exitCode === null ? answer() : status;
+  };
+  for (let turn = 0; turn < 3; turn += 1) expect(await answer()).toBe(200);
+  child.kill('SIGTERM');
+  expect([(await ended)[0], await errors]).toEqual([0, '']);
+});
+
+test('a reader of the log that pauses delays neither requests nor the exit', async () => {
+  const service = startNotes({ DATABASE_URL: database.url });
+  const url = await service.listening();
+  service.child.stdout.pause();
+  const REQUESTS = 400;
+  const long = 'a'.repeat(4_000);
+  for (let turn = 0; turn < REQUESTS; turn += 1) {
+    expect((await fetchWhenServed(`${url}/notes?${long}=${turn}`)).status).toBe(200);
+  }
+  service.child.stdout.resume();
+  await service.logged(({ url }) => String(url).endsWith(`=${REQUESTS - 1}`));
+  expect(requestsOf(service.log)).toHaveLength(REQUESTS);
+
+  service.child.stdout.pause();
+  for (let turn = 0; turn < REQUESTS; turn += 1) await fetch(`${url}/notes?${long}`);
+  service.child.kill('SIGTERM');
+  expect(await once(service.child, 'exit')).toEqual([0, null]);
+  // The last line may be incomplete.
+  service.child.stdout.destroy();
+});
+
+test('values of requests are not in the log when PostgreSQL quotes them in an error', async () => {
+  const db = openTestConnection(database.url);
+  const name = sql.id(new URL(database.url).pathname.slice(1));
+  await sql`alter database ${name} set log_parameter_max_length_on_error = -1`.execute(db);
+  const service = startNotes({ DATABASE_URL: database.url, DATABASE_POOL_MAX: '1' });
+  const url = await service.listening();
+  // PostgreSQL logs no values while it prepares a statement.
+  await createNote(url);
+  const inTheWay = await db.startTransaction().execute();
+  await sql`lock table note in share mode`.execute(inTheWay);
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"title":"s3cret"}' };
+  const { status } = await fetch(`${url}/notes`, init);
+  await inTheWay.rollback().execute();
+  await db.destroy();
+  // On a busy machine, the timeout of the service may precede that of the server.
+  const codes = ['57014', 'ETIMEDOUT'];
+  const { err } = await service.logged(({ err }) => codes.includes((err as { code?: string } | undefined)?.code ?? ''));
+  expect(status).toBe((err as { code: string }).code === '57014' ? 503 : 500);
+  expect(err).not.toHaveProperty('where');
+  expect(JSON.stringify(service.log)).not.toContain('s3cret');
+});
+
+test('the log has one JSON line per request, also for refused ones', async () => {
+  const service = startNotes({ DATABASE_URL: database.url });
+  const url = await service.listening();
+  const post = (body: string, type = 'application/json') => ({
+    method: 'POST',
+    headers: { 'content-type': type },
+    body,
+  });
+  const requests: [string, RequestInit?][] = [
+    ['/notes', { headers: { 'x-request-id': '"quoted\\' } }],
+    ['/notes/1'],
+    ['/nowhere'],
+    ['/%zz'],
+    ['/notes', post('{"title":')],
+    ['/notes', post('a', 'text/plain')],
+    ['/notes', post('a'.repeat(2 ** 21))],
+  ];
+  const answers: unknown[] = [];
+  const startedAt = performance.now();
+  for (const [path, init] of requests) {
+    const { status, headers } = await fetchWhenServed(url + path, init);
+    answers.push({ url: path, status, reqId: headers.get('x-request-id') });
+  }
+  const tookMs = performance.now() - startedAt;
+  expect(answers).toMatchObject([200, 404, 404, 404, 400, 415, 413].map((status) => ({ status })));
+  service.child.kill('SIGTERM');
+  await service.ended;
+  const lines = requestsOf(service.log);
+  expect(lines.map(({ url, status, reqId }) => ({ url, status, reqId }))).toEqual(answers);
+  const { level, pid, hostname } = service.log[0]!;
+  const common = { level, pid, hostname, time: expect.any(Number), ip: '127.0.0.1' };
+  expect(lines).toMatchObject(lines.map(() => common));
+  const together = lines.reduce((sum, { ms }) => sum + Number(ms), 0);
+  expect(together > 0 && together < tookMs).toBe(true);
+});
+
+test('the log has URL and request id as they were sent', async () => {
+  const service = startNotes({ DATABASE_URL: database.url });
+  const { hostname, port } = new URL(await service.listening());
+  const [url, reqId] = [String.raw`/notes?"a"=\n{},`, String.raw`"b"=\n{},`];
+  const asked = get({ hostname, port, path: url, headers: { 'x-request-id': reqId }, agent: false });
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  expect(response.headers['x-request-id']).toBe(reqId);
+  expect(await service.logged(/^request$/)).toMatchObject({ url, reqId, status: 200 });
+});
+
+test('the log has one line for data that is not HTTP', async () => {
+  const service = startNotes({ DATABASE_URL: database.url });
+  const socket = connect(Number(new URL(await service.listening()).port), '127.0.0.1');
+  socket.write('nonsense\r\n\r\n');
+  expect(await text(socket)).toMatch('HTTP/1.1 400 ');
+  expect(await service.logged(/^request$/)).toMatchObject({
+    status: 400,
+    code: 'HPE_INVALID_METHOD',
+    ip: '127.0.0.1',
+  });
+});
+
+test('values that PostgreSQL refuses are not in the log', async () => {
+  const service = startNotes({ DATABASE_URL: database.url });
+  const url = await service.listening();
+  const db = openTestConnection(database.url);
+  await sql`alter table note add check (title <> 's3cret')`.execute(db);
+  const headers = { 'content-type': 'application/json' };
+  const refused = await fetch(`${url}/notes`, { method: 'POST', headers, body: '{"title":"s3cret"}' });
+  expect(refused.status).toBeGreaterThanOrEqual(400);
+  const { reqId } = await service.logged(/^request$/);
+  expect(await service.logged(/^request failed$/)).toMatchObject({ reqId });
+  expect(JSON.stringify(service.log)).toContain('note_title_check');
+  expect(JSON.stringify(service.log)).not.toContain('s3cret');
+  await db.destroy();
+});
+
+test('LOG_LEVEL warn omits requests, debug adds those of probes', async () => {
+  const job = startNotes({ DATABASE_URL: database.url, LOG_LEVEL: 'warn' }, 'migrate');
+  expect([await job.ended, job.log.filter(isNotSlow)]).toEqual([{ code: 0, errors: '' }, []]);
+
+  const PORT = `${await freePort()}`;
+  const quiet = startNotes({ DATABASE_URL: database.url, LOG_LEVEL: 'warn', PORT });
+  const answer = () => fetch(`http://127.0.0.1:${PORT}/notes`).catch(() => undefined);
+  // The log does not say that the service listens.
+  while (!(await answer()));
+  quiet.child.kill('SIGTERM');
+  expect([await quiet.ended, quiet.log.filter(isNotSlow)]).toEqual([{ code: 0, errors: '' }, []]);
+
+  for (const [LOG_LEVEL, logged] of [
+    ['info', ['/notes']],
+    ['debug', ['/livez', '/notes']],
+  ] as const) {
+    const service = startNotes({ DATABASE_URL: database.url, LOG_LEVEL });
+    const url = await service.listening();
+    for (const path of ['/livez', '/notes']) await (await fetchWhenServed(url + path)).text();
+    service.child.kill('SIGTERM');
+    await service.ended;
+    expect(requestsOf(service.log).map((line) => line.url)).toEqual(logged);
+  }
+});

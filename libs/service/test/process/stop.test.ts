@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect, test } from '@jest/globals';
+import { freePort } from '@rest-services/local-postgres';
+import { fetchWhenServed, load } from '@rest-services/testing';
+import { database, insertNotes, startNotes } from './notes-process.ts';
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s under load fails no accepted request, and the process exits with 0',
+  async (signal) => {
+    const service = startNotes({ DATABASE_URL: database.url });
+    const url = await service.listening();
+    await insertNotes(1);
+    const traffic = load(url, ['/notes/1', '/notes', '/notes/summary'], 32);
+    await traffic.until(({ status }) => status === 200, 500);
+
+    service.child.kill(signal);
+    expect(await service.ended).toEqual({ code: 0, errors: '' });
+    const outcomes = await traffic.refused();
+    // A busy machine may be overloaded at any time.
+    const failed = outcomes.filter(
+      ({ status, retryAfter, failure, isReused }) =>
+        status !== 200 && retryAfter !== '1' && (failure !== 'ECONNREFUSED' || isReused),
+    );
+    // The kernel resets connections that the process has not accepted when the port closes.
+    expect(failed.filter(({ failure, isReused }) => failure !== 'ECONNRESET' || isReused)).toEqual([]);
+  },
+);
+
+test('SIGTERM waits for a request in flight', async () => {
+  const service = startNotes({ DATABASE_URL: database.url });
+  const url = await service.listening();
+  await insertNotes(1);
+
+  const traffic = load(url, ['/notes/1'], 1);
+  await traffic.until(({ status }) => status === 200, 3);
+  service.child.kill('SIGTERM');
+  await service.logged(/^draining/);
+  await traffic.stop();
+  expect((await service.ended).code).toBe(0);
+});
+
+test('SIGTERM: the response to a request in flight has Connection: close', async () => {
+  const service = startNotes({ DATABASE_URL: database.url });
+  const url = await service.listening();
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  // The service has read the second request when the first response arrives.
+  const head = 'POST /notes HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n';
+  socket.write(`GET /livez HTTP/1.1\r\nHost: a\r\n\r\n${head}`);
+  await once(socket, 'data');
+  service.child.kill('SIGTERM');
+  await service.logged(/^draining/);
+  await load(url, ['/livez'], 1).refused();
+  socket.write('{"title":"a"}');
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 201 .*^Connection: close\r\n/ims);
+});
+
+test('SIGTERM lets a long list be read to its end', async () => {
+  const service = startNotes({ DATABASE_URL: database.url });
+  const url = await service.listening();
+  await insertNotes(50_000);
+  const response = await fetchWhenServed(`${url}/notes?limit=1000000`);
+  service.child.kill('SIGTERM');
+  await service.logged(/^draining/);
+  expect(await response.json()).toHaveLength(50_000);
+  expect((await service.ended).code).toBe(0);
+});
+
+test('`main.js migrate` logs that it was stopped early, and exits with 1', async () => {
+  const nowhere = `postgres://notes:secret@127.0.0.1:${await freePort()}/notes`;
+  const job = startNotes({ DATABASE_URL: nowhere }, 'migrate');
+  await job.logged(/^database is not up yet/);
+  job.child.kill('SIGTERM');
+  expect((await job.ended).code).toBe(1);
+  expect(job.log.at(-1)!.msg).toBe('stopped before the database was up to date');
+  expect(JSON.stringify(job.log)).not.toContain('secret');
+});
+
+test('SIGTERM before the database is up: the service exits with 0', async () => {
+  const nowhere = `postgres://notes:secret@127.0.0.1:${await freePort()}/notes`;
+  const service = startNotes({ DATABASE_URL: nowhere });
+  await service.logged(/^database is not up yet/);
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+});
+
+test('SIGTERM closes connections without a request and with half a request', async () => {
+  const service = startNotes({ DATABASE_URL: database.url });
+  const { port } = new URL(await service.listening());
+  const silent = connect(Number(port), '127.0.0.1');
+  const halfSent = connect(Number(port), '127.0.0.1');
+  await Promise.all([once(silent, 'connect'), once(halfSent, 'connect')]);
+  halfSent.write('GET /notes HTTP/1.1\r\nHost:');
+  await fetch(`http://127.0.0.1:${port}/livez`);
+  const signalledAt = performance.now();
+  service.child.kill('SIGTERM');
+  await once(silent.resume(), 'close');
+  // Without a signal, the service would close it after 5 s.
+  expect(performance.now() - signalledAt).toBeLessThan(3_000);
+  expect((await service.ended).code).toBe(0);
+  halfSent.destroy();
+});
+
+test('a second signal ends the process at once', async () => {
+  const service = startNotes({ DATABASE_URL: database.url, SHUTDOWN_DELAY_MS: '5000' });
+  await service.listening();
+  service.child.kill('SIGTERM');
+  await service.logged(/^draining/);
+  service.child.kill('SIGTERM');
+  expect((await service.ended).code).toBe(1);
+});
+
+test.each([
+  ['the service', [], /^Server listening at/],
+  ['the migration', ['migrate'], /^database is not up yet/],
+] as const)('an unexpected error of %s is logged, and the process exits with 1', async (_, args, whenLogged) => {
+  const failing = 'process.on("SIGUSR2", () => { throw new Error("unexpected") })';
+  const url = new URL(database.url);
+  if (args.length > 0) url.port = `${await freePort()}`;
+  const service = startNotes(
+    { DATABASE_URL: url.href, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(failing)}` },
+    ...args,
+  );
+  await service.logged(whenLogged);
+  service.child.kill('SIGUSR2');
+  expect((await service.ended).code).toBe(1);
+  const fatal: unknown = expect.objectContaining({
+    level: 60,
+    err: expect.objectContaining({ message: 'unexpected' }),
+  });
+  expect(service.log).toContainEqual(fatal);
+});
+
+test('SHUTDOWN_DELAY_MS is 1000 in production: the port closes 1 s after the signal', async () => {
+  const service = startNotes({ DATABASE_URL: database.url, NODE_ENV: 'production' });
+  const url = await service.listening();
+  const signalledAt = performance.now();
+  service.child.kill('SIGTERM');
+  await service.logged(/^draining/);
+  const anew = { headers: { connection: 'close' } };
+  let answered = 0;
+  try {
+    for (; ; answered += 1) {
+      const response = await fetch(`${url}/readyz`, anew);
+      expect([response.status, await response.json()]).toEqual([503, { message: 'draining' }]);
+    }
+  } catch (error) {
+    expect(error).toMatchObject({ message: 'fetch failed' });
+  }
+  expect(answered).toBeGreaterThan(0);
+  expect(performance.now() - signalledAt).toBeGreaterThan(900);
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+});
+
+test('SIGTERM: later requests on an open connection get Connection: close', async () => {
+  const service = startNotes({ DATABASE_URL: database.url });
+  const { port } = new URL(await service.listening());
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
+  await once(socket, 'data');
+  service.child.kill('SIGTERM');
+  await service.logged(/^draining/);
+  // The port is closed when no client can connect.
+  for (;;) {
+    const late = connect(Number(port), '127.0.0.1');
+    try {
+      await once(late, 'connect');
+      late.destroy();
+    } catch {
+      break;
+    }
+  }
+  socket.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 .*^Connection: close\r\n/ims);
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+});
+
+test('SIGTERM closes idle keep-alive connections', async () => {
+  const service = startNotes({ DATABASE_URL: database.url });
+  const { port } = new URL(await service.listening());
+  const idle = connect(Number(port), '127.0.0.1');
+  idle.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
+  const [answer] = (await once(idle, 'data')) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 [^]*\r\nConnection: keep-alive\r\n/);
+  const signalledAt = performance.now();
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+  // Connections with requests in flight are closed later.
+  expect(performance.now() - signalledAt).toBeLessThan(5_000);
+  idle.destroy();
+});
