@@ -39,26 +39,36 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Has autovacuum be at work at the table, as slowly as if it was a large one. */
-beforeEach(async () => {
+beforeEach(occupyTable);
+
+/** Fills the table and waits until autovacuum works at it, as slowly as at a large one. */
+async function occupyTable() {
   await sql`insert into tutorial (title, description) select 'Tutorial ' || n, '' from generate_series(1, 20000) n`.execute(
     db,
   );
   const working = sql`select from pg_locks join pg_stat_activity using (pid)
     where backend_type = 'autovacuum worker' and relation = 'tutorial'::regclass and mode = 'ShareUpdateExclusiveLock' and granted`;
   while ((await working.execute(db)).rows.length === 0);
+}
+
+test('DELETE /api/tutorials truncates the table while autovacuum works at it', async () => {
+  const before = await fileOfTable();
+  await deleteAll();
+  // On a busy machine, the lock may take too long. The service deletes the rows then, which keeps the file of the table.
+  for (let retries = 0; retries < 5 && (await fileOfTable()) === before; retries += 1) {
+    await occupyTable();
+    await deleteAll();
+  }
+  expect(await fileOfTable()).not.toBe(before);
 });
 
-test('DELETE /api/tutorials empties the table at once while autovacuum is at work', async () => {
-  const before = await fileOfTable();
+async function deleteAll() {
   const response = await fetchWhenServed(`${url}/api/tutorials`, { method: 'DELETE' });
   expect([response.status, await response.json()]).toEqual([
     200,
     { message: '20000 Tutorials were deleted successfully!' },
   ]);
-  // Rows that are deleted one by one leave it where it is.
-  expect(await fileOfTable()).not.toBe(before);
-});
+}
 
 test('A migration of a table does not wait for autovacuum to end by itself', async () => {
   const locking = {
