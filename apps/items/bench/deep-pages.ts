@@ -142,7 +142,7 @@ async function comparePages(url: string, pages: number[]) {
   return isEqual;
 }
 
-/** Creates items over keep-alive connections, one after the other on each, and returns how many per second. */
+/** Creates items over keep-alive connections, one at a time on each, and returns the number per second. */
 async function createItems(url: string) {
   const { hostname, port } = new URL(url);
   const body = JSON.stringify({ title: 'An item of many' });

@@ -45,7 +45,7 @@ const StoredLanguage = Type.Object({
   updated_at: Timestamp,
 });
 
-// Whatever is no id names no record, which this contract answers with 200.
+// An invalid id names no record. This contract responds with 200 to it.
 const LanguageId = Type.Object({ id: Type.Optional(Type.Integer({ description: 'Decimal digits.', examples: [1] })) });
 const Conflict = Type.Object({ message: Type.String() }, { description: 'Another programming language has the name.' });
 const tags = ['programming languages'];

@@ -56,14 +56,14 @@ async function answerOf<Body extends object>(
   throw asProblem(error);
 }
 
-/** A Problem if it is known why there was no answer. */
+/** Problem that explains a missing response; the cause itself where the reason is unknown. */
 function lostAnswer(cause: unknown) {
   if (!navigator.onLine) return new Problem('failed', 'You are offline.', cause);
   if (cause instanceof DOMException && cause.name === 'TimeoutError') {
     const words = 'The server takes too long to answer; it may have done what it was asked all the same.';
     return new Problem('failed', words, cause);
   }
-  // What fetch throws when it gets no answer at all.
+  // `fetch` throws a TypeError when it receives no response at all.
   if (cause instanceof TypeError) return new Problem('failed', 'The server cannot be reached.', cause);
   return cause;
 }

@@ -27,7 +27,7 @@ const store = createStore({
 
 let lastKey = 0;
 
-/** Shows and announces a sentence, whatever page is open. What went well goes by itself; a problem stays until it is closed. */
+/** Shows and announces a sentence on every page. A success disappears by itself; a problem stays until the user closes it. */
 export function notify(notice: Notice) {
   const others = store
     .get()

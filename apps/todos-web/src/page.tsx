@@ -10,13 +10,13 @@ interface PageProps {
   /** The tab's title; without it, the name of the client alone. */
   title?: string;
   heading: ComponentChildren;
-  /** Selector of what takes the focus when the page opens; without it, the heading does. */
+  /** Selector of the element that takes the focus when the page opens; the heading by default. */
   focusOn?: string;
   class?: string;
   children: ComponentChildren;
 }
 
-/** What every page has: a title, a heading, and a place for the focus when it opens. */
+/** Layout of every page: a title, a heading, and a place for the focus when it opens. */
 export function Page({ title, heading, focusOn, class: name, children }: PageProps) {
   const h1 = useRef<HTMLHeadingElement>(null);
 

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 
-/** State that outlives the page that is shown, with a hook that draws its users anew when it changes. */
+/** State that outlives the page that is shown, with a hook that redraws its users when it changes. */
 export function createStore<State extends object>(initial: State) {
   let state = initial;
   const users = new Set<() => void>();

@@ -21,7 +21,7 @@ interface TodoFormProps {
    * @throws Problem
    */
   onSave: (values: Values, changes: Partial<Values>) => Promise<void>;
-  /** Leaves the page; not called if that has been left meanwhile. */
+  /** Leaves the page. Not called if the user has left it during the save. */
   onSaved: () => void;
 }
 

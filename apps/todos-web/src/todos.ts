@@ -67,7 +67,7 @@ export async function saveTodo(id: number, changes: Partial<Todo>): Promise<void
   await inTurn(id, () => change(id, changes));
 }
 
-/** The service replaces the whole todo; somebody else may have changed the rest of it since it was shown here. */
+/** Reads the todo first, because the service replaces all of it and another client may have changed the rest since it was shown. */
 async function change(id: number, changes: Partial<Todo>): Promise<Todo> {
   const changed = { ...(await api.readTodo(`${id}`)), ...changes };
   await api.updateTodo(changed);

@@ -6,7 +6,7 @@ interface Stored<Values> {
   isSent?: boolean;
 }
 
-/** Drafts that this page is saving. A form that is opened meanwhile begins anew, or the same would be saved twice. */
+/** Drafts that this page is saving. A form opened during the save starts without them. Otherwise it would save them twice. */
 const beingSaved = new Set<string>();
 
 /** What was changed in a form, kept for this tab until it is saved, so that a reload or a wrong click loses nothing. */
@@ -22,7 +22,7 @@ export function useDraft<Values extends object>(name: string, initial: Values) {
   return {
     values: { ...initial, ...changes },
     changes,
-    /** What the form shows of an earlier visit: what was `kept`, or `sent` without an answer being waited for. */
+    /** State of an earlier visit's changes that the form shows: `kept`, or `sent` without waiting for the response. */
     restored: found && (found.isSent ? ('sent' as const) : ('kept' as const)),
     change: (change: Partial<Values>) => {
       const all = differences(initial, { ...changes, ...change });

@@ -40,8 +40,8 @@ export function useLoad(load: () => Promise<unknown>): Load {
 }
 
 /**
- * As `useLoad`, and again each time that the tab is shown again, since others write meanwhile. Not for a form: it would be
- * drawn anew under the hands of who fills it in.
+ * Loads like `useLoad`, and again each time that the tab is shown again, because other clients write too. Not for a form,
+ * because a reload would redraw it while the user fills it in.
  */
 export function useFreshLoad(load: () => Promise<unknown>): Load {
   const result = useLoad(load);

@@ -23,7 +23,7 @@ export function VirtualList({ items, children }: VirtualListProps) {
       if (isPrinting) return;
       const { top, height } = list.current!.getBoundingClientRect();
       const row = height / items.length;
-      // In steps, so that most scrolling draws nothing anew.
+      // Moves in steps of 10 rows, so that most scrolling redraws nothing.
       const step = (rows: number) => Math.round(rows / 10) * 10;
       setFrom(step(-top / row) - AROUND);
       setTo(step((innerHeight - top) / row) + AROUND);

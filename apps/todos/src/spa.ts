@@ -21,7 +21,7 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** What the index page is to whoever asks. Some HTTP clients name the encoding as well, which the one without does not match. */
+/** Media types of the index page. Some HTTP clients name the charset as well, which the type without one does not match. */
 const pageTypes = ['text/html', 'text/html; charset=utf-8', 'application/xhtml+xml'];
 
 /** Serves the files of the client, and its index page at every other path that a browser may ask for. */

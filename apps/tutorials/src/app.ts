@@ -60,8 +60,8 @@ export async function buildApp(db: Database<TutorialsDatabase>, settings: Settin
 }
 
 /**
- * @returns how many rows there were
- * @throws HttpError 503 when there is no time left to delete them one by one, which has to be done where they can't be truncated
+ * @returns the number of deleted rows
+ * @throws HttpError 503 when the table can't be truncated and too little time remains to delete the rows one by one
  */
 async function deleteAll(db: Kysely<TutorialsDatabase>) {
   const begunAt = performance.now();
@@ -76,12 +76,12 @@ async function deleteAll(db: Kysely<TutorialsDatabase>) {
   }
 }
 
-/** Of the 3 s that a request may take. PostgreSQL ends what deletes the rows after 1.4 s. */
+/** Maximum time to truncate, of the 3 s that a request may take. PostgreSQL cancels the `delete` after 1.4 s. */
 const TIME_TO_TRUNCATE_MS = 1_500;
 
 /**
- * After a load of many rows, autovacuum is at work for long. PostgreSQL ends it for who has waited for a second, on a busy machine a
- * little later; who waits for this lock makes nobody else wait, neither readers nor writers.
+ * Ends autovacuum of the table, which takes long after a load of many rows: PostgreSQL cancels it for a session that has waited for a
+ * second, on a busy machine a little later. A session that waits for this lock blocks neither readers nor writers.
  */
 async function endAutovacuum(db: Kysely<TutorialsDatabase>) {
   await sql`set local lock_timeout = '1300ms'`.execute(db);
@@ -91,13 +91,13 @@ async function endAutovacuum(db: Kysely<TutorialsDatabase>) {
 /** Another session, such as a backup, reads the table; or the role may only delete rows. */
 const NOT_TO_BE_TRUNCATED = new Set<string>([SQLSTATE.LOCK_NOT_AVAILABLE, SQLSTATE.INSUFFICIENT_PRIVILEGE]);
 
-/** Everybody waits while it counts the rows, 60 ms for a million, and empties the table in a moment. `delete` takes seconds. */
+/** Blocks other sessions while it counts the rows, 60 ms for a million, and empties the table in a moment. `delete` takes seconds. */
 async function truncate(db: Kysely<TutorialsDatabase>) {
-  // Whoever wants to read the table while it is waited for waits as well.
+  // Readers of the table wait too while this session waits for the lock.
   await sql`set local lock_timeout = '200ms'`.execute(db);
-  // The lock that `truncate` needs, so that nobody holds a weaker one while waiting for it: that would be a deadlock.
+  // Takes the lock that `truncate` needs. Otherwise two sessions could each hold a weaker lock and wait for this one: a deadlock.
   await sql`lock table tutorial in access exclusive mode`.execute(db);
-  // Unlike for all that requests ask for otherwise, the index takes three times as long.
+  // Scans the table, because here, unlike in all other statements of requests, the index takes three times as long.
   await sql`set local enable_seqscan = on`.execute(db);
   const { count } = await db
     .selectFrom('tutorial')

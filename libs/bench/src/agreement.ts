@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fill, type Scenario } from './scenarios.ts';
 
-/** Each contestant is asked so many requests of each kind. */
+/** Number of requests of each kind to each contestant. */
 const SAMPLES = 3;
 
 /**
- * Makes sure that what is compared does the same: sends requests of a scenario to the
- * service and to another server that has the same rows.
- * @throws Error when the other one answers with another status, or a GET with another body
+ * Checks that compared servers do the same: sends requests of a scenario to the service and to another server that has
+ * the same rows.
+ * @throws Error when the other one responds with another status, or to a GET with another body
  */
 export async function checkAgreement(service: string, other: string, { title, requests }: Scenario): Promise<void> {
   for (const { method, path, body } of requests) {

@@ -56,7 +56,7 @@ if (unknown.length > 0) {
 const scenarios = chosen ? all.filter(({ name }) => chosen.includes(name)) : all;
 const titles = new Map(scenarios.map(({ name, title }) => [name, title]));
 
-// What has been started is stopped whatever happens.
+// Every started process stops, also after an error or a signal.
 const interruption = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interruption.abort());
 
@@ -141,7 +141,7 @@ async function timeStarts(databaseUrl: string): Promise<Spread | undefined> {
   return spreadOf(times);
 }
 
-/** Starts everybody who is a server, and makes sure that all of them do the same. */
+/** Starts the contestants that are servers, and checks that all of them do the same. */
 async function startContestants(databases: Databases, instruments: Instruments) {
   const start = async (...args: Parameters<typeof startServer>) => {
     const server = await startServer(...args);

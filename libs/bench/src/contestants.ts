@@ -61,10 +61,10 @@ export const mainOf = (service: 'items' | 'tutorials') =>
 export const programOf = (name: keyof typeof programs) => join(import.meta.dirname, 'contestants', programs[name]);
 
 /**
- * Starts a server in a process of its own, in production mode and otherwise with its default settings. Its log goes
- * nowhere: where to is not the service's to pay for.
- * @param firstPath what it is asked until it answers 200
- * @param settings further ones
+ * Starts a server in a dedicated process, in production mode and otherwise with its default settings. Its log is discarded,
+ * because the service must not pay for the log's destination.
+ * @param firstPath path to request until it responds with 200
+ * @param settings further environment variables
  */
 export async function startServer(
   program: string,
@@ -83,7 +83,7 @@ export async function startServer(
       HOST: '127.0.0.1',
       PORT: `${port}`,
       DATABASE_URL: databaseUrl,
-      // It is stopped when nobody sends it anything any more.
+      // Needs no delay, because the load has ended before the server is stopped.
       SHUTDOWN_DELAY_MS: '0',
       ...settings,
     },
@@ -99,7 +99,7 @@ export async function startServer(
   return { url, pid: child.pid!, startMs: performance.now() - started, stop };
 }
 
-/** Nothing but an answer tells that a process is ready whose log nobody reads. */
+/** Requests the URL until it responds with 200, because only a response tells that a process without a log is ready. */
 async function firstAnswer(child: ChildProcess, url: string) {
   const deadline = performance.now() + START_LIMIT_MS;
   while (!hasEnded(child) && performance.now() < deadline) {

@@ -17,7 +17,7 @@ interface Usage {
  * @returns the process's parent and CPU time, and that of its children that have ended
  */
 export function parseStat(line: string): Usage {
-  // The second field, the program's name in parentheses, may hold anything. What follows it begins with field 3.
+  // The second field, the program's name in parentheses, may hold anything. Field 3 follows the last parenthesis.
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
   const field = (number: number) => Number(fields[number - 3]);
   return { parent: field(4), ownTicks: field(14) + field(15), endedChildrenTicks: field(16) + field(17) };
@@ -30,7 +30,7 @@ export async function cpuOf(pid: number): Promise<number | undefined> {
   return inMicroseconds(ownTicks);
 }
 
-/** The same for a process and all children that it has or had: a PostgreSQL server. */
+/** CPU microseconds that a process and all its children, ended ones too, have used so far: a PostgreSQL server. */
 export async function cpuOfFamily(pid: number): Promise<number | undefined> {
   if (!hasProc) return undefined;
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));

@@ -118,8 +118,8 @@ async function on<Result>(url: string, action: (client: pg.Client) => Promise<Re
 }
 
 /**
- * Waits until the server has done all that was asked of it: a load ends while requests are under way, and their
- * statements would slow whoever comes next.
+ * Waits until the server has finished all statements, because a load ends while requests are in flight and their
+ * statements would slow the next contestant.
  * @throws Error when that takes longer than a minute
  */
 export async function untilIdle(url: string): Promise<void> {

@@ -9,7 +9,7 @@ export interface Goal {
   connections: number;
   against: string;
   metric: keyof typeof metrics;
-  /** The ratio, at the least for requests and at the most for CPU time. */
+  /** Minimum ratio for requests, maximum ratio for CPU time. */
   wanted: number;
 }
 

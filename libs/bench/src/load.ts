@@ -23,7 +23,7 @@ export interface LoadResult {
   failed: number;
 }
 
-/** A program that sends requests over so many connections, each connection the next one when the last is answered. */
+/** Program that sends requests over a number of connections; each sends the next request when it has the last response. */
 export interface LoadGenerator {
   /** With its version. */
   name: string;

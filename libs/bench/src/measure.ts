@@ -8,7 +8,7 @@ import { READY_CONNECTIONS, type Plan } from './plan.ts';
 import type { Rows, Scenario } from './scenarios.ts';
 import type { Cell, Sample } from './statistics.ts';
 
-/** Somebody who is measured: one turn in each round of each cell that it takes part in. */
+/** Measured server or program. It has one turn in each round of each cell that it takes part in. */
 export interface Contestant {
   name: string;
   takesPart(scenario: string, connections: number): boolean;
@@ -25,7 +25,7 @@ export interface Turn {
   contestant: Contestant;
 }
 
-/** All turns in their order. In each round everybody has one, and who begins changes from round to round. */
+/** All turns in their order. Each contestant has one per round, and the first contestant changes from round to round. */
 export function turnsOf(plan: Plan, scenarios: Scenario[], contestants: Contestant[]): Turn[] {
   return scenarios.flatMap((scenario) =>
     plan.connections.flatMap((connections) => {
@@ -47,7 +47,7 @@ export interface Results {
 }
 
 /**
- * Takes the turns, one after the other. Who fails in a cell has no figure in it and no further turn; the others go on,
+ * Takes the turns in sequence. A contestant that fails in a cell has no figure in it and no further turn; the others go on,
  * so that a long run is not lost.
  * @param onTurn is called before each
  */
@@ -125,7 +125,7 @@ async function usage(service: number, postmaster: number) {
   return { service: await cpuOf(service), database: await cpuOfFamily(postmaster) };
 }
 
-/** pgbench as somebody who is measured. It tells no percentiles, and it is itself what a service would be. */
+/** pgbench as a contestant. It reports no percentiles, and takes the place of a service itself. */
 export function pgbenchContestant(
   plan: Plan,
   surroundings: { url: string; rows: Rows; directory: string },

@@ -8,8 +8,8 @@ import type { Rows } from './scenarios.ts';
 const MAX_CLIENTS = 64;
 
 /**
- * Its clients are new in each turn. They have so long to connect, and until their processes of the server have the table's pages
- * at hand, as those of the services have.
+ * Time for pgbench's clients, which are new in each turn, to connect, and for their server processes to have read the table's
+ * pages, as those of the services have.
  */
 export const WARM_UP_SECONDS = 2;
 

@@ -10,7 +10,7 @@ export interface Plan {
   /** Before each measurement, over as many connections. */
   warmUpSeconds: number;
   connections: number[];
-  /** The same for what few goals compare: the bare node:http, the ceiling and pgbench. */
+  /** Connections of the contestants that few goals compare: the bare node:http, the ceiling and pgbench. */
   connectionsBeside: number[];
   /** Names of the scenarios; all when omitted. */
   scenarios?: string[];
@@ -18,10 +18,10 @@ export interface Plan {
   starts: number;
 }
 
-/** Over so many connections everybody is made ready. */
+/** Number of connections of the load that makes each contestant ready. */
 export const READY_CONNECTIONS = 64;
 
-/** What the results on the page are made with. */
+/** Plan for the published results. */
 export const fullPlan: Plan = {
   rows: { items: 1_000_000, tutorials: 100_000 },
   rounds: 5,

@@ -45,7 +45,7 @@ export function table(columns: [heading: string, align: Align][], rows: string[]
   ].join('\n');
 }
 
-/** What was to be reached and what was. */
+/** Table of the goals and their outcomes. */
 export function outcomesTable(outcomes: Outcome[]): string {
   return table(
     [

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 /** What differs between one request and the next: a number from a range, or one of some texts. */
 type Draw = { from: number; to: number } | { oneOf: string[] };
 
-/** A text with places that are drawn anew for each request. */
+/** String with placeholders that each request fills with new values. */
 export type Template = (string | Draw)[];
 
 export interface RequestKind {
@@ -35,7 +35,7 @@ export interface Rows {
   tutorials: number;
 }
 
-/** What is measured, reads first: what is written makes tables larger and leaves dead rows in them. */
+/** Scenarios to measure, reads first, because writes make tables larger and leave dead rows in them. */
 export function scenariosFor(rows: Rows): Scenario[] {
   const id: Draw = { from: 1, to: rows.items };
   const deepest = Math.floor((rows.items * 0.8) / ITEMS_PER_PAGE);

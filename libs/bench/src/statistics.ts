@@ -22,7 +22,7 @@ export interface Spread {
   max: number;
 }
 
-/** @returns `undefined` where there are no values */
+/** @returns `undefined` for an empty array */
 export function spreadOf(values: number[]): Spread | undefined {
   if (values.length === 0) return undefined;
   const sorted = values.toSorted((a, b) => a - b);

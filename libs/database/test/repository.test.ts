@@ -64,7 +64,7 @@ beforeEach(async () => {
   await sql`truncate note restart identity`.execute(db);
 });
 
-/** Settles when so many sessions wait for a lock. */
+/** Resolves when at least `sessions` sessions wait for a lock. */
 async function someoneWaits(sessions = 1) {
   for (let waiting = 0; waiting < sessions;) {
     const { rows } = await sql`select from pg_stat_activity
@@ -161,7 +161,7 @@ describe('Requests of one turn', () => {
       const reason: unknown = expect.any(OverloadedError);
       expect(await outcomes).toMatchObject([{ reason }, { reason }, { reason }, { reason }, { reason }]);
       expect(patient.poolUse).toMatchObject({ inUse: 3, waiting: 0 });
-      // The turn of the other two comes while this waits, but nobody would take what they read.
+      // The turn of the other two comes while this read waits, but no request would use their rows.
       await slow.findById(3).catch(() => undefined);
     });
     expect(sent).toBe(1 + 3 + 2);
@@ -546,7 +546,7 @@ test('Interleaved creates, reads, updates and deletes answer as one statement fo
           }
           const created = of('create').flatMap(({ got }) => ('value' in got ? [got.value as number] : []));
           expect(new Set(created).size).toBe(created.length);
-          // Nothing came or went that nobody has asked for.
+          // Every row that appeared or disappeared did so by a request.
           for (const id of after.keys()) expect(before.has(id) || created.includes(id)).toBe(true);
           for (const id of [...before.keys(), ...created]) expect(after.has(id) || removedIds.has(id)).toBe(true);
         }
@@ -617,7 +617,7 @@ test('When connections are cut under them, each request gets its own outcome: no
   const observed = noteRepository(observer);
   const idOf = new Map(stored.map(({ id, title }) => [title, id]));
   for (const [title, id] of created) expect([title, idOf.get(title)]).toEqual([title, id]);
-  // Of one that failed nobody knows whether it was stored, but not twice.
+  // A failed insert may have stored its row, but not twice.
   expect(stored.length).toBe(idOf.size);
   expect(stored.length).toBeLessThanOrEqual(created.size + failed.length);
   const read = await Promise.all([...created.values()].map((id) => observed.findById(id)));

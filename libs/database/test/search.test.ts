@@ -26,7 +26,7 @@ const count = 20_000;
 const farId = 100_077;
 
 let database: TestDatabase;
-/** One connection, so that statements come one after the other and a sample is known after the first search. */
+/** One connection, so that statements run in sequence and a sample is known after the first search. */
 let db: Database<Tables>;
 let observer: Kysely<Tables>;
 let withTitle: ReturnType<typeof search>;
@@ -42,7 +42,7 @@ beforeAll(async () => {
     from (select generate_series(1, ${sql.lit(count)}) union all select ${sql.lit(farId)}) as ids (n)`.execute(
     observer,
   );
-  // Whoever finds this one waits for longer than a statement may take.
+  // A search that finds this row takes longer than the statement timeout.
   await sql`create view slow_book as select * from book
     where case when id = ${sql.lit(farId)} then pg_sleep(3) is not null else true end`.execute(observer);
   await sql`analyze book`.execute(observer);

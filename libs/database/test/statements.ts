@@ -13,12 +13,12 @@ export async function statementsDuring(work: () => Promise<unknown>) {
   }
 }
 
-/** Has the only session of `db` add to the server's statistics, now, what it has read since it did so last. */
+/** Has the only session of `db` flush its counts of read rows to the server's statistics now. */
 export const reportStatistics = (db: QueryExecutorProvider) => sql`select pg_stat_force_next_flush()`.execute(db);
 
 /**
- * How many rows of a table have been looked at, in the table or in one of its indexes, by the only session of `db`, and by
- * others as far as they have reported it.
+ * Number of rows of a table that the only session of `db` has read, in the table or in one of its indexes, and other
+ * sessions as far as they have reported it.
  */
 export async function rowsLookedAt(db: QueryExecutorProvider, table: string) {
   await reportStatistics(db);

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-/** PostgreSQL refuses to run as root; `nobody` is the one other account that every Unix has. */
+/** Id of the one account besides root that every Unix has, because PostgreSQL refuses to run as root. */
 const NOBODY = 65534;
 
 const isRoot = process.getuid?.() === 0;

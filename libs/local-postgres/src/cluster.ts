@@ -24,7 +24,7 @@ export interface ClusterOptions {
   port?: number;
 }
 
-/** Everybody who uses a cluster holds this advisory lock in shared mode; who gets it exclusively is the last one. */
+/** Advisory lock that each user of a cluster holds in shared mode. A user that gets it exclusively is the last one. */
 const USERS_LOCK = 7_236_451;
 
 const START_LIMIT_MS = 60_000;
@@ -33,7 +33,7 @@ const START_LIMIT_MS = 60_000;
  * Starts the server whose files are in `directory`, creating them if they are not there. A server that already runs
  * there, because another process uses it or because its launcher was killed, is used instead; one that is still
  * recovering or shutting down is waited for.
- * @throws Error when there is no server that accepts connections within a minute
+ * @throws Error when no server accepts connections within a minute
  */
 export async function startCluster(directory: string, options: ClusterOptions): Promise<Cluster> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -149,7 +149,7 @@ async function leave(directory: string, user: pg.Client) {
   try {
     await user.query('select pg_advisory_unlock_shared($1)', [USERS_LOCK]);
     const { rows } = await user.query<{ last: boolean }>('select pg_try_advisory_lock($1) as last', [USERS_LOCK]);
-    // The lock is held until the server has stopped: who comes meanwhile waits for it, is cut, and starts the server anew.
+    // Holds the lock until the server has stopped: a new user waits for it, is disconnected, and restarts the server.
     if (rows[0]?.last) await stop(directory);
   } catch {
     // The connection is gone, and with it the server that it led to.

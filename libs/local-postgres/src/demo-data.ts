@@ -1,4 +1,4 @@
-// Fills the running stack through the services' public APIs: `npm run demo-data`. What is there already is left alone.
+// Fills the running stack through the services' public APIs: `npm run demo-data`. Keeps existing rows.
 import { SingleBar, Presets } from 'cli-progress';
 import { services } from './services.ts';
 

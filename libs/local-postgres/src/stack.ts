@@ -23,7 +23,7 @@ const children: ChildProcess[] = [];
 let isStopping = false;
 let endedByItself: string | undefined;
 
-// npm passes a Ctrl-C on that the terminal has sent to everybody already, so more than one signal is one wish.
+// Takes several signals as one, because npm forwards a Ctrl-C that the terminal has already sent to all processes.
 const stopSignal = new Promise<number>((resolve) => {
   process.on('SIGINT', () => resolve(0));
   process.on('SIGTERM', () => resolve(0));

@@ -130,7 +130,7 @@ describe('Bodies that are slow to arrive', () => {
       const posts = Array.from({ length: count }, () => sendUnfinished(headers, piece, pieces));
       expect(await firstRefused(posts)).toEqual([503, '1', overloaded]);
 
-      // Whoever sends little is served meanwhile, and everybody when the slow ones have gone.
+      // Small bodies are accepted despite these, and large ones when the slow requests have gone.
       expect((await service.requestOnce('POST', '/texts', { text: 'a' })).body).toBe(1);
       posts.forEach((post) => post.destroy());
       const large = { text: 'x'.repeat(MiB - 100) };
@@ -177,7 +177,7 @@ describe('Bodies that are answered before they have been read', () => {
   const tooLarge = { ...unsupported, type: 'application/json', length: `content-length: ${2 * MiB}` };
   const tooLong = { ...tooLarge, length: get.length, body: `200000\r\n${'x'.repeat(2 * MiB)}` };
 
-  /** @returns a connection on which such a request has been answered, and what has come over it by then */
+  /** @returns a connection over which such a request has got its response, and the data received so far */
   async function answeredSooner({ start, type, length, body }: typeof get) {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('utf8');
     socket.on('error', () => undefined);
@@ -340,7 +340,7 @@ async function open(path: string) {
   return response;
 }
 
-/** @returns as many answers as there is memory for, which nobody reads */
+/** @returns as many unread responses as there is memory for */
 async function fillMemory() {
   const slow: IncomingMessage[] = [];
   for (;;) {

@@ -10,7 +10,7 @@ import { VirtualList } from '../virtual-list.tsx';
 const filters = { all: 'All', open: 'Open', done: 'Done' };
 type Filter = keyof typeof filters;
 
-/** Filter and search are in the address, so that they can be reloaded, gone back to and sent to somebody. */
+/** Address that holds filter and search, so that users can reload them, go back to them and share them. */
 const address = (show: string, text: string) => {
   const query = new URLSearchParams({ ...(show === 'all' ? {} : { show }), ...(text ? { q: text } : {}) });
   return query.size > 0 ? `/todos?${query}` : '/todos';
@@ -45,7 +45,7 @@ interface TodosProps {
 
 function Todos({ todos, timesLoaded, show, text }: TodosProps) {
   const { route } = useLocation();
-  // A row that is toggled stays where it was, until the list is opened, filtered or searched anew.
+  // A toggled row keeps its place until the user opens, filters or searches the list again.
   const places = useRef({ show, text, byId: new Map<number, Todo['isCompleted']>() });
   if (places.current.show !== show || places.current.text !== text) places.current = { show, text, byId: new Map() };
   const { byId: placed } = places.current;

@@ -16,8 +16,8 @@ export function connectBrowser() {
 }
 
 /**
- * Opens an empty page in a window with cookies, storage and settings of its own. Whatever goes wrong in the page's
- * scripts, or against the Content-Security-Policy, goes into `errors`.
+ * Opens an empty page in a window with its own cookies, storage and settings. `errors` collects the errors of the page's
+ * scripts and violations of the Content-Security-Policy.
  */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ viewport: desktop, ...options });

@@ -474,7 +474,7 @@ describe('A toggle', () => {
 
   test('whose answer was lost is shown as it arrived', async () => {
     const lose = await toggleWithoutAnswer();
-    // Until it is read again it is shown as it was wanted, whatever became of that.
+    // Until the page reads the todo again, it shows the requested state, saved or not.
     const readAgain = page().waitForResponse('**/api/todos/1');
     lose();
     await readAgain;
