@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** An ordinary user: pgbouncer refuses to run as root. */
-export const NOBODY = 65_534;
+export const UNPRIVILEGED_ID = 65_534;
 
 /**
  * Starts a program in the foreground with configuration files in a folder of their own, and waits until it listens.
@@ -18,7 +18,7 @@ export async function startProgram(name: string, args: string[], files: Record<s
   await chmod(folder, 0o755);
   const placed = (text: string) => text.replaceAll('FOLDER', folder);
   for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), placed(text));
-  const asNobody = process.getuid!() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  const asNobody = process.getuid!() === 0 ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {};
   const child = spawn(name, args.map(placed), { stdio: ['ignore', 'inherit', 'inherit'], ...asNobody });
   await Promise.race([listening(port), once(child, 'exit').then(() => Promise.reject(new Error(`${name} has ended`)))]);
   return {

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { ensureDatabase, freePort } from '@rest-services/local-postgres';
 import { startProcess } from '@rest-services/testing';
 import pg from 'pg';
-import { NOBODY, startProgram } from './program.ts';
+import { UNPRIVILEGED_ID, startProgram } from './program.ts';
 
 const main = join(import.meta.dirname, '..', '..', 'apps', 'items', 'dist', 'main.js');
 const run = promisify(execFile);
@@ -25,13 +25,13 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'restore-'));
   await chmod(folder, 0o755);
   const isRoot = process.getuid!() === 0;
-  if (isRoot) await chown(folder, NOBODY, NOBODY);
+  if (isRoot) await chown(folder, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
   const port = await freePort();
   execFileSync(
     join(programs, 'initdb'),
     ['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N'],
     {
-      ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
+      ...(isRoot ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {}),
     },
   );
   const settings = [

@@ -6,6 +6,7 @@ export { fetchWhenServed } from './http/fetch-when-served.ts';
 export { freeze } from './database/freeze.ts';
 export { load, send, type Outcome, type Write } from './http/load.ts';
 export { openTestConnection } from './database/open-test-connection.ts';
+export { processesOf } from './service/processes.ts';
 export { startProcess, type LogLine } from './service/process.ts';
 export { refusals } from './http/refusals.ts';
 export { sendJson, type JsonResponse } from './http/send-json.ts';

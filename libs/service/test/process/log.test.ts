@@ -9,7 +9,7 @@ import { freePort } from '@rest-services/local-postgres';
 import { type LogLine, fetchWhenServed, openTestConnection } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { notesMain } from '../notes/bundled.ts';
-import { createNote, database, isNotSlow, startNotes } from './notes-process.ts';
+import { createNote, isNotSlow, notes } from './notes-process.ts';
 
 /** Lines of requests, without those that a busy machine has refused before a retry. */
 const requestsOf = (log: LogLine[]) => log.filter(({ msg, status }) => msg === 'request' && status !== 503);
@@ -18,7 +18,7 @@ test('the service serves requests when it cannot write its log', async () => {
   const PORT = `${await freePort()}`;
   const readOnly = openSync(notesMain(), 'r');
   const child = spawn(process.execPath, [notesMain()], {
-    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT, DATABASE_URL: database.url },
+    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT, DATABASE_URL: notes.database.url },
     stdio: ['ignore', readOnly, 'pipe'],
   });
   closeSync(readOnly);
@@ -34,7 +34,7 @@ test('the service serves requests when it cannot write its log', async () => {
 });
 
 test('a reader of the log that pauses delays neither requests nor the exit', async () => {
-  const service = startNotes({ DATABASE_URL: database.url });
+  const service = notes.start({});
   const url = await service.listening();
   service.child.stdout.pause();
   const REQUESTS = 400;
@@ -55,10 +55,10 @@ test('a reader of the log that pauses delays neither requests nor the exit', asy
 });
 
 test('values of requests are not in the log when PostgreSQL quotes them in an error', async () => {
-  const db = openTestConnection(database.url);
-  const name = sql.id(new URL(database.url).pathname.slice(1));
+  const db = openTestConnection(notes.database.url);
+  const name = sql.id(new URL(notes.database.url).pathname.slice(1));
   await sql`alter database ${name} set log_parameter_max_length_on_error = -1`.execute(db);
-  const service = startNotes({ DATABASE_URL: database.url, DATABASE_POOL_MAX: '1' });
+  const service = notes.start({ DATABASE_POOL_MAX: '1' });
   const url = await service.listening();
   // PostgreSQL logs no values while it prepares a statement.
   await createNote(url);
@@ -77,7 +77,7 @@ test('values of requests are not in the log when PostgreSQL quotes them in an er
 });
 
 test('the log has one JSON line per request, also for refused ones', async () => {
-  const service = startNotes({ DATABASE_URL: database.url });
+  const service = notes.start({});
   const url = await service.listening();
   const post = (body: string, type = 'application/json') => ({
     method: 'POST',
@@ -113,7 +113,7 @@ test('the log has one JSON line per request, also for refused ones', async () =>
 });
 
 test('the log has URL and request id as they were sent', async () => {
-  const service = startNotes({ DATABASE_URL: database.url });
+  const service = notes.start({});
   const { hostname, port } = new URL(await service.listening());
   const [url, reqId] = [String.raw`/notes?"a"=\n{},`, String.raw`"b"=\n{},`];
   const asked = get({ hostname, port, path: url, headers: { 'x-request-id': reqId }, agent: false });
@@ -123,7 +123,7 @@ test('the log has URL and request id as they were sent', async () => {
 });
 
 test('the log has one line for data that is not HTTP', async () => {
-  const service = startNotes({ DATABASE_URL: database.url });
+  const service = notes.start({});
   const socket = connect(Number(new URL(await service.listening()).port), '127.0.0.1');
   socket.write('nonsense\r\n\r\n');
   expect(await text(socket)).toMatch('HTTP/1.1 400 ');
@@ -135,9 +135,9 @@ test('the log has one line for data that is not HTTP', async () => {
 });
 
 test('values that PostgreSQL refuses are not in the log', async () => {
-  const service = startNotes({ DATABASE_URL: database.url });
+  const service = notes.start({});
   const url = await service.listening();
-  const db = openTestConnection(database.url);
+  const db = openTestConnection(notes.database.url);
   await sql`alter table note add check (title <> 's3cret')`.execute(db);
   const headers = { 'content-type': 'application/json' };
   const refused = await fetch(`${url}/notes`, { method: 'POST', headers, body: '{"title":"s3cret"}' });
@@ -150,11 +150,11 @@ test('values that PostgreSQL refuses are not in the log', async () => {
 });
 
 test('LOG_LEVEL warn omits requests, debug adds those of probes', async () => {
-  const job = startNotes({ DATABASE_URL: database.url, LOG_LEVEL: 'warn' }, 'migrate');
+  const job = notes.start({ LOG_LEVEL: 'warn' }, 'migrate');
   expect([await job.ended, job.log.filter(isNotSlow)]).toEqual([{ code: 0, errors: '' }, []]);
 
   const PORT = `${await freePort()}`;
-  const quiet = startNotes({ DATABASE_URL: database.url, LOG_LEVEL: 'warn', PORT });
+  const quiet = notes.start({ LOG_LEVEL: 'warn', PORT });
   const answer = () => fetch(`http://127.0.0.1:${PORT}/notes`).catch(() => undefined);
   // The log does not say that the service listens.
   while (!(await answer()));
@@ -165,7 +165,7 @@ test('LOG_LEVEL warn omits requests, debug adds those of probes', async () => {
     ['info', ['/notes']],
     ['debug', ['/livez', '/notes']],
   ] as const) {
-    const service = startNotes({ DATABASE_URL: database.url, LOG_LEVEL });
+    const service = notes.start({ LOG_LEVEL });
     const url = await service.listening();
     for (const path of ['/livez', '/notes']) await (await fetchWhenServed(url + path)).text();
     service.child.kill('SIGTERM');

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { fetchWhenServed, openTestConnection, withRole } from '@rest-services/testing';
 import { sql } from 'kysely';
-import { createNote, database, startNotes } from './notes-process.ts';
+import { createNote, notes } from './notes-process.ts';
 
 test('three connections are enough to migrate, also while another process migrates', () =>
-  withRole(database, async (db, role, limitedUrl) => {
+  withRole(notes.database, async (db, role, limitedUrl) => {
     await sql`alter role ${role} connection limit 3`.execute(db);
     await sql`alter default privileges grant all on tables to ${role}`.execute(db);
     await sql`grant create on schema public to ${role}`.execute(db);
@@ -13,8 +13,8 @@ test('three connections are enough to migrate, also while another process migrat
     await sql`set local idle_in_transaction_session_timeout = 0`.execute(inTheWay);
     await sql`create table note ()`.execute(inTheWay);
     const ended = [];
-    for (const DATABASE_URL of [database.url, limitedUrl]) {
-      const job = startNotes({ DATABASE_URL }, 'migrate');
+    for (const DATABASE_URL of [notes.database.url, limitedUrl]) {
+      const job = notes.start({ DATABASE_URL }, 'migrate');
       await job.logged(/^the migration waits for other sessions/);
       ended.push(job.ended);
     }
@@ -23,14 +23,14 @@ test('three connections are enough to migrate, also while another process migrat
   }));
 
 test('an older image starts and serves on a newer schema', async () => {
-  expect((await startNotes({ DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
-  const db = openTestConnection(database.url);
+  expect((await notes.start({}, 'migrate').ended).code).toBe(0);
+  const db = openTestConnection(notes.database.url);
   await sql`insert into kysely_migration (name, timestamp) values ('9999_newer', '2100-01-01T00:00:00.000Z')`.execute(
     db,
   );
   await sql`alter table note add column newer text`.execute(db);
   await db.destroy();
-  const url = await startNotes({ DATABASE_URL: database.url }).listening();
+  const url = await notes.start({}).listening();
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   const { id } = await createNote(url);
   const note: unknown = await (await fetchWhenServed(`${url}/notes/${id}`)).json();
@@ -38,12 +38,12 @@ test('an older image starts and serves on a newer schema', async () => {
 });
 
 test('processes that start at once on an empty database migrate it once, and all serve', async () => {
-  const db = openTestConnection(database.url);
+  const db = openTestConnection(notes.database.url);
   const inTheWay = await db.startTransaction().execute();
   // On a busy machine, the processes take long to start.
   await sql`set local idle_in_transaction_session_timeout = 0`.execute(inTheWay);
   await sql`create table note ()`.execute(inTheWay);
-  const services = Array.from({ length: 4 }, () => startNotes({ DATABASE_URL: database.url }));
+  const services = Array.from({ length: 4 }, () => notes.start({}));
   // The first process waits for the name of the table, the others for the lock.
   await Promise.all(services.map(({ logged }) => logged(/^the migration waits for other sessions/)));
   await inTheWay.rollback().execute();

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
-import { load, send, startProcess, testOperations } from '@rest-services/testing';
+import { describe, expect, test } from '@jest/globals';
+import { freePort } from '@rest-services/local-postgres';
+import { load, send, processesOf, testOperations } from '@rest-services/testing';
 import { notesMain } from '../notes/bundled.ts';
 
 // What operators rely on in every service.
@@ -23,22 +23,8 @@ testOperations({
   failure: { message: 'Database error', error: { code: expect.any(String) } },
 });
 
-let database: TestDatabase;
-const started: ReturnType<typeof startProcess>[] = [];
-beforeEach(async () => {
-  database = await createTestDatabase();
-});
-afterEach(async () => {
-  started.forEach(({ child }) => child.kill('SIGKILL'));
-  await Promise.all(started.splice(0).map(({ ended }) => ended));
-  await database.drop();
-});
-
-function start(environment: NodeJS.ProcessEnv = {}, ...args: string[]) {
-  const service = startProcess(main, { DATABASE_URL: database.url, ...environment }, ...args);
-  started.push(service);
-  return service;
-}
+const processes = processesOf(main);
+const { start } = processes;
 
 const create = (url: string) => send(url, { method: 'POST', path: list, body: { title: 'a' } });
 const jsonOf = async (url: string) => {
@@ -53,7 +39,7 @@ describe('Settings', () => {
   });
 
   test('a password in DATABASE_URL is neither in the log nor on stderr', async () => {
-    const url = new URL(database.url);
+    const url = new URL(processes.database.url);
     // Percent-encoded in the setting, and decoded on its way to the server.
     url.password = 'pa55word%24';
     const refused = start({ DATABASE_URL: url.href, LOG_LEVEL: 'trace' });

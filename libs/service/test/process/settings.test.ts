@@ -8,13 +8,13 @@ import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
 import { load, openTestConnection } from '@rest-services/testing';
 import { sql } from 'kysely';
-import { createNote, database, startNotes } from './notes-process.ts';
+import { createNote, notes } from './notes-process.ts';
 
 test('a taken port: the process exits with 1 and one line that names the port', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  const { code, errors } = await startNotes({ DATABASE_URL: database.url, PORT: `${port}` }).ended;
+  const { code, errors } = await notes.start({ PORT: `${port}` }).ended;
   other.close();
   expect(code).toBe(1);
   expect(errors).toMatch(new RegExp(`^Port ${port} is taken on 127\\.0\\.0\\.1: [^\\n]*\\n$`));
@@ -29,7 +29,7 @@ test.each([
   ['NODE_ENV', 'prod'],
   ['SHUTDOWN_DELAY_MS', '-1'],
 ])('a wrong %s: exit code 1 and one line with its value and the allowed ones', async (name, value) => {
-  const { code, errors } = await startNotes({ DATABASE_URL: database.url, [name]: value }).ended;
+  const { code, errors } = await notes.start({ [name]: value }).ended;
   expect([code, errors]).toEqual([
     1,
     expect.stringMatching(new RegExp(`^${name} must be [^\\n]+; it is "${value}"\\n$`)),
@@ -40,7 +40,7 @@ test.each(['DATABASE_URL', 'DATABASE_MIGRATION_URL'])(
   'a wrong %s: exit code 1 and one line without the password',
   async (name) => {
     const values = ['mysql://notes:pa55word@db/notes', 'postgres://notes:pa55word@db:99999/notes'];
-    const started = values.map((value) => startNotes({ DATABASE_URL: database.url, [name]: value }).ended);
+    const started = values.map((value) => notes.start({ [name]: value }).ended);
     for (const { code, errors } of await Promise.all(started)) {
       expect([code, errors]).toEqual([
         1,
@@ -52,14 +52,14 @@ test.each(['DATABASE_URL', 'DATABASE_MIGRATION_URL'])(
 );
 
 test('an unknown address in HOST: exit code 1 and one line that names it', async () => {
-  const { code, errors } = await startNotes({ DATABASE_URL: database.url, HOST: '203.0.113.1' }).ended;
+  const { code, errors } = await notes.start({ HOST: '203.0.113.1' }).ended;
   expect([code, errors]).toEqual([1, expect.stringMatching(/^[^\n]*203\.0\.113\.1[^\n]*\n$/)]);
 });
 
 test('DATABASE_MIGRATION_URL of the same database: statements have timeouts', async () => {
-  const service = startNotes({ DATABASE_URL: database.url, DATABASE_MIGRATION_URL: database.url });
+  const service = notes.start({ DATABASE_MIGRATION_URL: notes.database.url });
   const url = await service.listening();
-  const db = openTestConnection(database.url);
+  const db = openTestConnection(notes.database.url);
   await db.transaction().execute(async (transaction) => {
     await sql`lock table note`.execute(transaction);
     expect((await fetch(`${url}/notes/1`)).status).toBe(503);
@@ -69,7 +69,7 @@ test('DATABASE_MIGRATION_URL of the same database: statements have timeouts', as
 });
 
 test('HOST localhost: only the service listens on the addresses of localhost', async () => {
-  const service = startNotes({ DATABASE_URL: database.url, HOST: 'localhost' });
+  const service = notes.start({ HOST: 'localhost' });
   const { port } = new URL(await service.listening());
   const answers = ['127.0.0.1', '::1'].map((address) => {
     const socket = connect(Number(port), address);
@@ -84,10 +84,10 @@ test('HOST localhost: only the service listens on the addresses of localhost', a
 });
 
 test('DATABASE_POOL_MAX bounds the connections of the pool', async () => {
-  const service = startNotes({ DATABASE_URL: database.url, DATABASE_POOL_MAX: '3' });
+  const service = notes.start({ DATABASE_POOL_MAX: '3' });
   const traffic = load(await service.listening(), ['/notes', '/notes/summary'], 32);
   await traffic.until(({ status }) => status === 200, 500);
-  const db = openTestConnection(database.url);
+  const db = openTestConnection(notes.database.url);
   const { rows } = await sql`select from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`.execute(db);
   await db.destroy();
@@ -98,9 +98,9 @@ test('DATABASE_POOL_MAX bounds the connections of the pool', async () => {
 });
 
 test('DATABASE_POOL_MAX: /readyz responds 200 while all connections wait for locks', async () => {
-  const url = await startNotes({ DATABASE_URL: database.url, DATABASE_POOL_MAX: '1' }).listening();
+  const url = await notes.start({ DATABASE_POOL_MAX: '1' }).listening();
   const { id } = await createNote(url);
-  const db = openTestConnection(database.url);
+  const db = openTestConnection(notes.database.url);
   const answers = await db.transaction().execute(async (locking) => {
     await sql`select from note where id = ${id} for update`.execute(locking);
     const init = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"title":"b"}' };
@@ -115,11 +115,11 @@ test('DATABASE_POOL_MAX: /readyz responds 200 while all connections wait for loc
 
 test('DATABASE_MIGRATION_URL_FILE names a file with the URL for migrations', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'secret-'));
-  await writeFile(join(folder, 'url'), `${database.url}\n`);
+  await writeFile(join(folder, 'url'), `${notes.database.url}\n`);
   const nowhere = `postgres://notes:secret@127.0.0.1:${await freePort()}/notes`;
   const environment = { DATABASE_URL: nowhere, DATABASE_MIGRATION_URL_FILE: join(folder, 'url') };
-  expect(await startNotes(environment, 'migrate').ended).toEqual({ code: 0, errors: '' });
-  const url = await startNotes({ DATABASE_URL: database.url, MIGRATE_ON_START: 'false' }).listening();
+  expect(await notes.start(environment, 'migrate').ended).toEqual({ code: 0, errors: '' });
+  const url = await notes.start({ MIGRATE_ON_START: 'false' }).listening();
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   await rm(folder, { recursive: true });
 });
@@ -128,15 +128,15 @@ test.each(['DATABASE_URL_FILE', 'DATABASE_MIGRATION_URL_FILE'])(
   'a %s that does not exist: exit code 1 and one line that names it',
   async (name) => {
     const file = join(tmpdir(), 'no', 'such', 'file');
-    const { code, errors } = await startNotes({ [name]: file }).ended;
+    const { code, errors } = await notes.start({ DATABASE_URL: '', [name]: file }).ended;
     expect([code, errors]).toEqual([1, expect.stringMatching(new RegExp(`^${name} must [^\\n]*"${file}"\\n$`))]);
   },
 );
 
 test('DATABASE_URL_FILE names a file with the URL', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'secret-'));
-  await writeFile(join(folder, 'url'), `${database.url}\n`);
-  const service = startNotes({ DATABASE_URL: '', DATABASE_URL_FILE: join(folder, 'url') });
+  await writeFile(join(folder, 'url'), `${notes.database.url}\n`);
+  const service = notes.start({ DATABASE_URL: '', DATABASE_URL_FILE: join(folder, 'url') });
   expect((await fetch(`${await service.listening()}/readyz`)).status).toBe(200);
   await rm(folder, { recursive: true });
 });

@@ -4,12 +4,12 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
 import { fetchWhenServed, load } from '@rest-services/testing';
-import { database, insertNotes, startNotes } from './notes-process.ts';
+import { insertNotes, notes } from './notes-process.ts';
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
   '%s under load fails no accepted request, and the process exits with 0',
   async (signal) => {
-    const service = startNotes({ DATABASE_URL: database.url });
+    const service = notes.start({});
     const url = await service.listening();
     await insertNotes(1);
     const traffic = load(url, ['/notes/1', '/notes', '/notes/summary'], 32);
@@ -29,7 +29,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 );
 
 test('SIGTERM waits for a request in flight', async () => {
-  const service = startNotes({ DATABASE_URL: database.url });
+  const service = notes.start({});
   const url = await service.listening();
   await insertNotes(1);
 
@@ -42,7 +42,7 @@ test('SIGTERM waits for a request in flight', async () => {
 });
 
 test('SIGTERM: the response to a request in flight has Connection: close', async () => {
-  const service = startNotes({ DATABASE_URL: database.url });
+  const service = notes.start({});
   const url = await service.listening();
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   // The service has read the second request when the first response arrives.
@@ -57,7 +57,7 @@ test('SIGTERM: the response to a request in flight has Connection: close', async
 });
 
 test('SIGTERM lets a long list be read to its end', async () => {
-  const service = startNotes({ DATABASE_URL: database.url });
+  const service = notes.start({});
   const url = await service.listening();
   await insertNotes(50_000);
   const response = await fetchWhenServed(`${url}/notes?limit=1000000`);
@@ -69,7 +69,7 @@ test('SIGTERM lets a long list be read to its end', async () => {
 
 test('`main.js migrate` logs that it was stopped early, and exits with 1', async () => {
   const nowhere = `postgres://notes:secret@127.0.0.1:${await freePort()}/notes`;
-  const job = startNotes({ DATABASE_URL: nowhere }, 'migrate');
+  const job = notes.start({ DATABASE_URL: nowhere }, 'migrate');
   await job.logged(/^database is not up yet/);
   job.child.kill('SIGTERM');
   expect((await job.ended).code).toBe(1);
@@ -79,14 +79,14 @@ test('`main.js migrate` logs that it was stopped early, and exits with 1', async
 
 test('SIGTERM before the database is up: the service exits with 0', async () => {
   const nowhere = `postgres://notes:secret@127.0.0.1:${await freePort()}/notes`;
-  const service = startNotes({ DATABASE_URL: nowhere });
+  const service = notes.start({ DATABASE_URL: nowhere });
   await service.logged(/^database is not up yet/);
   service.child.kill('SIGTERM');
   expect(await service.ended).toEqual({ code: 0, errors: '' });
 });
 
 test('SIGTERM closes connections without a request and with half a request', async () => {
-  const service = startNotes({ DATABASE_URL: database.url });
+  const service = notes.start({});
   const { port } = new URL(await service.listening());
   const silent = connect(Number(port), '127.0.0.1');
   const halfSent = connect(Number(port), '127.0.0.1');
@@ -103,7 +103,7 @@ test('SIGTERM closes connections without a request and with half a request', asy
 });
 
 test('a second signal ends the process at once', async () => {
-  const service = startNotes({ DATABASE_URL: database.url, SHUTDOWN_DELAY_MS: '5000' });
+  const service = notes.start({ SHUTDOWN_DELAY_MS: '5000' });
   await service.listening();
   service.child.kill('SIGTERM');
   await service.logged(/^draining/);
@@ -116,9 +116,9 @@ test.each([
   ['the migration', ['migrate'], /^database is not up yet/],
 ] as const)('an unexpected error of %s is logged, and the process exits with 1', async (_, args, whenLogged) => {
   const failing = 'process.on("SIGUSR2", () => { throw new Error("unexpected") })';
-  const url = new URL(database.url);
+  const url = new URL(notes.database.url);
   if (args.length > 0) url.port = `${await freePort()}`;
-  const service = startNotes(
+  const service = notes.start(
     { DATABASE_URL: url.href, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(failing)}` },
     ...args,
   );
@@ -133,7 +133,7 @@ test.each([
 });
 
 test('SHUTDOWN_DELAY_MS is 1000 in production: the port closes 1 s after the signal', async () => {
-  const service = startNotes({ DATABASE_URL: database.url, NODE_ENV: 'production' });
+  const service = notes.start({ NODE_ENV: 'production' });
   const url = await service.listening();
   const signalledAt = performance.now();
   service.child.kill('SIGTERM');
@@ -154,7 +154,7 @@ test('SHUTDOWN_DELAY_MS is 1000 in production: the port closes 1 s after the sig
 });
 
 test('SIGTERM: later requests on an open connection get Connection: close', async () => {
-  const service = startNotes({ DATABASE_URL: database.url });
+  const service = notes.start({});
   const { port } = new URL(await service.listening());
   const socket = connect(Number(port), '127.0.0.1');
   socket.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -177,7 +177,7 @@ test('SIGTERM: later requests on an open connection get Connection: close', asyn
 });
 
 test('SIGTERM closes idle keep-alive connections', async () => {
-  const service = startNotes({ DATABASE_URL: database.url });
+  const service = notes.start({});
   const { port } = new URL(await service.listening());
   const idle = connect(Number(port), '127.0.0.1');
   idle.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');

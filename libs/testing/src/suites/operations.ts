@@ -1,14 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, startCluster, type TestDatabase } from '@rest-services/local-postgres';
+import { describe, expect, test } from '@jest/globals';
+import { startCluster } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
 import { fetchWhenServed } from '../http/fetch-when-served.ts';
 import { freeze } from '../database/freeze.ts';
 import { send, type Write } from '../http/load.ts';
 import { openTestConnection } from '../database/open-test-connection.ts';
-import { startProcess } from '../service/process.ts';
+import { processesOf } from '../service/processes.ts';
 import { sendJson } from '../http/send-json.ts';
 import { withRole } from '../database/with-role.ts';
 
@@ -46,22 +46,8 @@ export function testOperations({
   writes,
   failure,
 }: OperatedService) {
-  let database: TestDatabase;
-  const started: ReturnType<typeof startProcess>[] = [];
-  beforeEach(async () => {
-    database = await createTestDatabase();
-  });
-  afterEach(async () => {
-    started.forEach(({ child }) => child.kill('SIGKILL'));
-    await Promise.all(started.splice(0).map(({ ended }) => ended));
-    await database.drop();
-  });
-
-  function start(environment: NodeJS.ProcessEnv = {}, ...args: string[]) {
-    const service = startProcess(main, { DATABASE_URL: database.url, ...environment }, ...args);
-    started.push(service);
-    return service;
-  }
+  const processes = processesOf(main);
+  const { start } = processes;
   /** Creates the records of the ids 1 and 2. */
   const createTwo = async (url: string) => {
     for (const number of [101, 102]) await expectSuccess(url, writes(number)[0]);
@@ -118,7 +104,7 @@ export function testOperations({
 
     test('MIGRATE_ON_START false: the right to change rows is enough for every request', async () => {
       expect((await start({}, 'migrate').ended).code).toBe(0);
-      await withRole(database, async (db, role, DATABASE_URL) => {
+      await withRole(processes.database, async (db, role, DATABASE_URL) => {
         await sql`grant select, insert, update, delete on all tables in schema public to ${role}`.execute(db);
         const url = await start({ DATABASE_URL, MIGRATE_ON_START: 'false' }).listening();
         expect(await jsonOf(`${url}/readyz`)).toEqual([200, { message: 'ready' }]);
@@ -182,11 +168,11 @@ export function testOperations({
 
     test('sessions have the name of the service, unless DATABASE_URL has another', async () => {
       const sessions = async (query: string) => {
-        const DATABASE_URL = database.url + query;
+        const DATABASE_URL = processes.database.url + query;
         const service = start({ DATABASE_URL });
         const url = await service.listening();
         for (const path of ['/readyz', list]) expect((await sendJson(url, 'GET', path)).status).toBe(200);
-        const db = openTestConnection(database.url);
+        const db = openTestConnection(processes.database.url);
         const { rows } = await sql<{ name: string }>`
           select application_name as name from pg_stat_activity
           where datname = current_database() and pid <> pg_backend_pid()`.execute(db);
@@ -261,7 +247,7 @@ export function testOperations({
         expect.objectContaining({ reqId: 'call-7', method: 'POST', url: list, status: response.status }),
       ]);
       expect(JSON.stringify(service.log)).not.toContain('s3cret');
-      expect(JSON.stringify(service.log)).not.toContain(new URL(database.url).password);
+      expect(JSON.stringify(service.log)).not.toContain(new URL(processes.database.url).password);
     });
   });
 }
