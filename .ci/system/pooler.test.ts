@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
-import { load, startProcess } from '@rest-services/testing';
+import { load, startProcess, type LogLine } from '@rest-services/testing';
 import { startProgram } from './program.ts';
 
 const main = join(import.meta.dirname, '..', '..', 'apps', 'items', 'dist', 'main.js');
@@ -18,9 +18,9 @@ afterEach(async () => {
 });
 
 /** @returns the connection string that leads through it */
-async function startPooler(settings = '') {
+async function startPooler(settings = '', port?: number) {
   const server = new URL(database.url);
-  const port = await freePort();
+  port ??= await freePort();
   const ini = `
 [databases]
 * = host=${server.hostname} port=${server.port}
@@ -92,6 +92,27 @@ test.each([
   expect(await service.ended).toEqual({ code: 1, errors: '' });
   const message = 'DATABASE_POOLER must be transaction: DATABASE_URL leads to a pooler';
   expect(service.log).toEqual([expect.objectContaining({ level: 60, err: expect.objectContaining({ message }) })]);
+});
+
+test('without DATABASE_POOLER, is not ready at a pooler that it meets after its start, and logs the setting', async () => {
+  expect((await startProcess(main, { DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
+  const port = await freePort();
+  const DATABASE_URL = Object.assign(new URL(database.url), { host: `127.0.0.1:${port}` }).href;
+  const service = startProcess(main, { DATABASE_URL, MIGRATE_ON_START: 'false' });
+  const url = await service.listening();
+  await startPooler('ignore_startup_parameters = options, statement_timeout', port);
+  expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  const namesSetting = ({ err }: LogLine) =>
+    /^DATABASE_POOLER must be transaction/.test((err as Error | undefined)?.message ?? '');
+  expect(await service.logged(namesSetting)).toMatchObject({ msg: 'not ready' });
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+});
+
+test('`main.js migrate` through a pooler exits with 0 when no migration is pending', async () => {
+  expect((await startProcess(main, { DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
+  const job = startProcess(main, { DATABASE_URL: await startPooler(), DATABASE_POOLER: 'transaction' }, 'migrate');
+  expect(await job.ended).toEqual({ code: 0, errors: '' });
 });
 
 test.each([

@@ -61,7 +61,7 @@ export async function buildApp(db: Database<TutorialsDatabase>, settings: Settin
 
 /**
  * @returns the number of deleted rows
- * @throws HttpError 503 when the table can't be truncated and too little time remains to delete the rows one by one
+ * @throws OverloadedError when the table can't be truncated and too little time remains to delete the rows one by one
  */
 async function deleteAll(db: Kysely<TutorialsDatabase>) {
   const begunAt = performance.now();

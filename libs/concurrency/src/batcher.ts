@@ -11,10 +11,10 @@ interface Entry<Key, Result> {
 }
 
 /**
- * Answers many single calls by few calls of `runBatch`. A batch starts at the end of the event-loop turn in which its first
- * call came; while batches are in flight, it starts when it has as many keys as they have, when one of them ends, or after 5 ms.
- * So batches grow with the load: measured, two CPUs serve 1.2 to 1.4 times as many requests of 8 or 64 connections, and as many
- * as before of one connection, for which each call waits at most one turn longer.
+ * Answers many single calls by few calls of `runBatch`. A batch starts at the end of the event-loop turn in which its first call came.
+ * While another is in flight, it starts when it has as many keys; with two in flight, when one of them ends; and after 5 ms in any case.
+ * So batches grow with the load: measured, two CPUs serve 1.2 to 1.4 times as many requests of 8 or 64 connections, and as many as
+ * before of one connection.
  */
 export class Batcher<Key, Result> {
   readonly #runBatch: (keys: readonly Key[]) => Promise<readonly (Result | PromiseLike<Result>)[]>;
@@ -66,6 +66,7 @@ export class Batcher<Key, Result> {
     this.#keysInFlight += entries.length;
     try {
       const results = await this.#runBatch(entries.map(({ key }) => key));
+      if (results.length !== entries.length) throw new Error('A batch must have a result for each key');
       entries.forEach(({ resolve }, index) => resolve(results[index]!));
     } catch (error) {
       entries.forEach(({ reject }) => reject(error));

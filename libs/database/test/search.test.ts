@@ -166,6 +166,18 @@ test('Searches use a fifth of the connections, and end with 503 when their time 
   await wide.destroy();
 });
 
+test.each(['zz o', 'qq', ' zq'])(
+  'a search for "%s", which no text contains, uses the index where it can',
+  async (text) => {
+    await reportStatistics(observer);
+    const before = await rowsLookedAt(db, 'book');
+    expect(await titles(withTitle, text)).toEqual([]);
+    // Two letters alone have no trigrams.
+    const maximum = text === 'qq' ? 2 * count : 1_000;
+    expect((await rowsLookedAt(db, 'book')) - before).toBeLessThan(maximum);
+  },
+);
+
 test('What many texts contain is found by reading the first of them, not all', async () => {
   // Its session has read the whole table for other tests, and reports that some time.
   await reportStatistics(observer);

@@ -48,7 +48,7 @@ export async function migrateDatabase(
     await checking.destroy();
     if (pending.length > 0) await migrate({ ...connection, onBlocked, onApplied }, migrations);
     if (pending.length > 0 || isJob) {
-      const reporting = new Database({ ...connection, poolMax: 1 });
+      const reporting = new Database({ ...connection, supportsSessionState: false, poolMax: 1 });
       await whenUp(() => reportRowCounts(app.log, reporting, rowCounts), app);
       await reporting.destroy();
     }

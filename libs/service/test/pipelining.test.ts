@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import { buildApp } from './notes/app.ts';
 import { migrations } from './notes/database.ts';
 import { serve } from './serve.ts';
@@ -62,6 +63,37 @@ test('responds 503 to pipelined requests beyond the maximum of connections', asy
     server.maxConnections = maxConnections;
   }
   expect((await service.request('GET', '/notes')).status).toBe(200);
+});
+
+test('responds 503 to more than 50 pipelined requests, and serves other connections', async () => {
+  const pipelined = sendAll(...Array.from({ length: 200 }, () => get('/notes/summary')), get('/livez', closing));
+  const other = sendAll(get('/notes/summary', closing));
+  const received = statuses(await pipelined);
+  expect(received.slice(0, 50)).toEqual(Array(50).fill(200));
+  expect(received.slice(50, 200)).toContain(503);
+  expect(received[200]).toBe(200);
+  expect(statuses(await other)).toEqual([200]);
+});
+
+test('responds to all pipelined requests in flight when it closes', async () => {
+  const closed = await start();
+  const { db, app, url } = closed;
+  const { body } = await closed.request('POST', '/notes', { title: 'a' });
+  const { id } = body as { id: number };
+  const received: Promise<string>[] = [];
+  await db.transaction().execute(async (locking) => {
+    await sql`select from note where id = ${id} for update`.execute(locking);
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(['b', 'c'].map((title) => write('PUT', `/notes/${id}`, JSON.stringify({ title }))).join(''));
+    received.push(text(socket));
+    const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    while ((await waiting.execute(db)).rows.length === 0);
+    void app.close();
+  });
+  const answers = (await Promise.all(received)).join('');
+  expect(statuses(answers)).toHaveLength(2);
+  expect(answers.match(/^connection: close$/gim)).toHaveLength(1);
+  await closed.stop();
 });
 
 test('After an answer that closes the connection nothing is carried out', async () => {

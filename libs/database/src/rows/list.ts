@@ -21,7 +21,7 @@ export interface List<Row> {
 
 /**
  * Continues lists in the order of the ids.
- * @param rows a query for the rows, without parameters, to which `where` adds a condition
+ * @param rowsAfter makes a query for the rows with higher ids than this one
  * @param longText a column of any length
  * @returns a function that makes a list of up to `limit` rows, those of its first chunk included
  */

@@ -24,7 +24,7 @@ export interface RepositoryOptions<Read, Inserted, Updated> {
   columns: readonly Read[];
   /** A column without maximum length, which is never null. */
   longText?: Read;
-  /** Columns that an insert gives; the others get their defaults. */
+  /** Columns that an insert gives, whose values PostgreSQL returns as they were sent; the others get their defaults. */
   insert: readonly Inserted[];
   update: UpdateOptions<Updated>;
   search?: SearchOptions<Read>;
@@ -128,7 +128,7 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
     return this.#delete({ id });
   }
 
-  /** Reads a page in the order of the ids, of any length and at any depth. The table needs `createRowCounts`. */
+  /** Reads a page in the order of the ids, of any length and at any depth. The table needs `createRowCounts`, and has no `longText`. */
   async page({ offset, limit }: Position): Promise<Page<Row>> {
     const { total, rows } = await this.#readPage({ offset, limit: Math.min(limit, CHUNK_ROWS) });
     return { total, ...this.#listFrom(rows as Row[], limit) };
@@ -138,7 +138,7 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
    * Lists all rows in the order of the ids.
    * @param filter constants of the service by column, each set of which is one prepared statement
    */
-  list(filter: Partial<Row> = {}): Promise<List<Row>> {
+  list(filter: { [Name in keyof Row]?: NonNullable<Row[Name]> } = {}): Promise<List<Row>> {
     const key = JSON.stringify(filter);
     const list = this.#lists.get(key) ?? this.#prepareList(filter as Values);
     this.#lists.set(key, list);

@@ -151,8 +151,12 @@ export function createSearch<Tables, Row extends WithId>(
 /** A pattern for texts that contain this one, in which `%`, `_` and `\\` are ordinary characters. */
 const patternOf = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 
-/** Whether the index of trigrams narrows the search: for other texts, PostgreSQL would read the whole index, which takes longer. */
-const hasTrigrams = (text: string) => /[\p{L}\p{N}]{3}/u.test(text);
+/**
+ * Whether the index of trigrams narrows the search: pg_trgm takes three letters or digits in a row, two before another character, or one
+ * after it. For other texts, PostgreSQL would read the whole index, which takes longer than a scan.
+ */
+const hasTrigrams = (text: string) =>
+  /[\p{L}\p{N}]{3}|[\p{L}\p{N}]{2}[^\p{L}\p{N}]|[^\p{L}\p{N}][\p{L}\p{N}]{1,2}/u.test(text);
 
 /** Whether probably few rows contain the text. Of other texts, the first ids may have enough matches. */
 const isRare = (text: string, sample: string) => sample !== '' && !sample.includes(upperCase(text));

@@ -73,8 +73,8 @@ export const readInTurn = <Result>(
 ) => beginBy({ begin: deadline, onNotBegun: overloaded, end: deadline, onNotEnded: overloaded }, takeTurn, work);
 
 /**
- * Runs a write that waits for its turn.
- * @throws OverloadedError when no time is left to begin it, Error ETIMEDOUT when it has begun and not ended by the deadline
+ * Runs a write that waits for its turn; one whose turn comes at once begins even late.
+ * @throws OverloadedError when its turn comes too late to end by the deadline, Error ETIMEDOUT when it has not ended by then
  */
 export const writeInTurn = <Result>(
   deadline: number,

@@ -9,6 +9,9 @@ const STALLED_TIMEOUT_MS = 60_000;
 
 const STALLED_CHECK_INTERVAL_MS = 1_000;
 
+/** Maximum number of requests in flight on one connection: more than any client pipelines. */
+const MAX_PIPELINED = 50;
+
 interface Connection {
   /** The last response, until it has been sent and its request has arrived. */
   last: ServerResponse | undefined;
@@ -22,8 +25,8 @@ declare module 'fastify' {
 }
 
 /**
- * Decorates `app` with its open connections, and responds 503 while more requests are in flight than connections may be open.
- * Otherwise, pipelined requests, which no limit of Node.js counts, fill the memory while the database is slow.
+ * Decorates `app` with its open connections, and responds 503 while more requests are in flight than connections may be open, or more
+ * than 50 on one connection. Otherwise, pipelined requests, which no limit of Node.js counts, fill the memory while the database is slow.
  */
 export function trackConnections(app: FastifyInstance) {
   const { server } = app;
@@ -46,7 +49,9 @@ export function trackConnections(app: FastifyInstance) {
       connection.inFlight += 1;
       inFlight += 1;
     }
-    const isTooMany = inFlight > server.maxConnections && !routeOptions.config.isForMachines;
+    const isTooMany =
+      !routeOptions.config.isForMachines &&
+      (inFlight > server.maxConnections || (connection !== undefined && connection.inFlight > MAX_PIPELINED));
     done(isTooMany ? overloaded() : undefined);
   });
   app.addHook('onResponse', ({ raw }, reply, done) => {

@@ -17,9 +17,12 @@ const ABORT_AFTER_MS = 7_500;
 export function drainOnClose(app: FastifyInstance, delayMs: number) {
   const { connections, server } = app;
   let isClosing = false;
-  // Fastify does so for requests that arrive from now on, not for those in flight.
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    if (isClosing && !reply.raw.headersSent) reply.raw.setHeader('connection', 'close');
+  app.addHook('onSend', ({ raw: { socket } }, { raw }, payload, done) => {
+    if (isClosing && !raw.headersSent) {
+      // Node.js closes the connection after this header, and would lose the responses to requests that are pipelined behind.
+      if (connections.get(socket)?.last === raw) raw.setHeader('connection', 'close');
+      else raw.removeHeader('connection');
+    }
     done(null, payload);
   });
   app.addHook('preClose', async () => {

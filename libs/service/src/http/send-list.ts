@@ -1,16 +1,16 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Semaphore } from '@rest-services/concurrency';
 import type { List } from '@rest-services/database';
 import { isOverload, overloaded } from '@rest-services/errors';
 import type { FastifyReply } from 'fastify';
-import pLimit from 'p-limit';
 import type { MemoryBudget } from './memory-budget.ts';
 
 /** JSON of the rows of a shared statement, which is made once for all of its requests. */
 const serialised = new WeakMap<readonly unknown[], string>();
 
 /** Lists read their next chunks over 4 connections at most, which leaves most of the usual ten to other requests. */
-const limitReads = pLimit(4);
+const reads = new Semaphore(4);
 
 /** Maximum length of one write, because the system keeps a copy of unread bytes. */
 const WRITE_BYTES = 64 * 1_024;
@@ -104,7 +104,7 @@ async function retryOverload<Result>(read: () => Promise<Result>): Promise<Resul
   const deadline = performance.now() + MAX_RETRIES_MS;
   for (;;) {
     try {
-      return await limitReads(read);
+      return await reads.run(read);
     } catch (error) {
       if (!isOverload(error) || performance.now() > deadline) throw error;
       await sleep(RETRY_DELAY_MS);

@@ -1,4 +1,4 @@
-import { pendingMigrations, type Database, type Migrations } from '@rest-services/database';
+import { checkSessions, pendingMigrations, type Database, type Migrations } from '@rest-services/database';
 import { isOverload } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
 
@@ -50,6 +50,8 @@ export function addProbes<Tables>(app: FastifyInstance, { db, probing, migration
 
   async function lookForObstacle(): Promise<string | undefined> {
     try {
+      // Until it has succeeded once: the database may have been down at the start.
+      if (!isMigrated) await checkSessions(probing);
       const pending = await pendingMigrations(probing, migrations);
       isMigrated = pending.length === 0;
       return isMigrated ? undefined : `migrations pending: ${pending.join(', ')}`;

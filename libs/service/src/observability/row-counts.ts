@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   checkRowCounts,
   errorCode,
+  SQLSTATE,
   type Database,
   foldRowCounts,
   sampleRowCounts,
@@ -18,9 +19,6 @@ const IDLE_DELAY_MS = 1_000;
 
 /** Delay between two checks of some thousand rows each, which take about 5 ms. */
 const CHECK_DELAY_MS = 10_000;
-
-/** SQLSTATE insufficient_privilege. */
-const NOT_PERMITTED = '42501';
 
 /** The blocks of each table whose counts differ from their rows. */
 export type InexactBlocks = ReadonlyMap<string, ReadonlySet<number>>;
@@ -54,7 +52,7 @@ export function maintainRowCounts<Tables>(
     let isRefused = false;
     for (let folded = 0; await elapsed(folded > 0 ? FOLD_DELAY_MS : IDLE_DELAY_MS);) {
       folded = await foldRowCounts(db, counts).catch((error: unknown) => {
-        if (errorCode(error) === NOT_PERMITTED && !isRefused) {
+        if (errorCode(error) === SQLSTATE.INSUFFICIENT_PRIVILEGE && !isRefused) {
           isRefused = true;
           app.log.error({ err: error, table: counts.table }, 'Row counts are not folded, so that pages get slower');
         }
