@@ -74,7 +74,7 @@ export const readInTurn = <Result>(
 
 /**
  * Runs a write that waits for its turn; one whose turn comes at once begins even late.
- * @throws OverloadedError when its turn comes too late to end by the deadline, Error ETIMEDOUT when it has not ended by then
+ * @throws OverloadedError when its turn comes too late to end by the deadline, Error ETIMEDOUT when it has not ended at the deadline
  */
 export const writeInTurn = <Result>(
   deadline: number,
