@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { services } from '@rest-services/workspace';
 
 const workspace = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'cache-test-'));
@@ -44,7 +45,7 @@ test('nx test runs all that use the local PostgreSQL after a change of the envir
   const dockerfile = read('docker/Dockerfile');
   writeFileSync(join(copy, 'docker/Dockerfile'), dockerfile.replace('MALLOC_ARENA_MAX=2', 'MALLOC_ARENA_MAX=3'));
   expect(read('docker/Dockerfile')).not.toBe(dockerfile);
-  const apps = ['items', 'programming-languages', 'todos', 'tutorials'];
+  const apps = services().map(({ name }) => name);
   expect(testsRun()).toEqual([...apps, 'bench', 'database', 'local-postgres', 'service'].sort());
 });
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { services } from '@rest-services/workspace';
 import { build } from 'esbuild';
 import { licensesOf } from '../libs/service/licenses.ts';
 
@@ -19,7 +20,7 @@ const manifestOf = (folder: string) =>
 const LICENSE_TEXT =
   /Permission is hereby granted|Permission to use, copy, modify|Redistribution and use|TERMS AND CONDITIONS|Blue Oak/;
 
-describe.each(['items', 'programming-languages', 'todos', 'tutorials'])('The licenses.txt of %s', (app) => {
+describe.each(services())('The licenses.txt of $name', ({ name: app }) => {
   test('holds the licence text of each package in the bundle, and of the page at /docs', async () => {
     const { metafile } = await build({
       entryPoints: [`apps/${app}/src/main.ts`],

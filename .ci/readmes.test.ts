@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { services } from '@rest-services/workspace';
 import { parseAllDocuments } from 'yaml';
 import { loadSettings } from '../libs/service/src/settings.ts';
 
@@ -54,9 +55,8 @@ function table(readme: string, heading: string) {
 
 const plain = (cell: string) => cell.replaceAll('`', '');
 
-describe.each(['items', 'programming-languages', 'todos', 'tutorials'])('The README of %s', (app) => {
+describe.each(services())('The README of $name', ({ name: app, port }) => {
   const readme = read('apps', app, 'README.md');
-  const port = Number(/defaultPort: (\d+)/.exec(read('apps', app, 'src/main.ts'))![1]);
 
   const documents = [...readme.matchAll(/^```yaml\n(.*?)^```$/gms)].flatMap((match) =>
     parseAllDocuments(match[1]!).map((document) => {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { services } from '@rest-services/workspace';
 import { parse, parseDocument, visit } from 'yaml';
 
 const workspace = join(import.meta.dirname, '..');
@@ -132,7 +133,7 @@ describe('What is published', () => {
   const publish = steps(join(folder, 'ci.yml')).find(({ uses }) => uses?.startsWith('docker/build-push-action@'))!;
 
   test('is an image of each service, for both processors, with its provenance and its parts', () => {
-    expect(projectsWith('docker:build')).toEqual(['items', 'programming-languages', 'todos', 'tutorials']);
+    expect(projectsWith('docker:build')).toEqual(services().map(({ name }) => name));
     expect(publish.with).toMatchObject({
       platforms: 'linux/amd64,linux/arm64',
       provenance: 'mode=max',

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { services } from '@rest-services/workspace';
 
 const workspace = join(import.meta.dirname, '..');
 
@@ -69,9 +70,10 @@ describe('The project graph', () => {
       const imported = importedProjects(data.root, ['.', 'src', 'test', 'bench']).filter((name) => name !== project);
       expect([project, workspaceEdges(project)]).toEqual([project, [...imported, ...(builds[project] ?? [])].sort()]);
     }
-    const services = Object.keys(graph.nodes).filter(isService).sort();
-    expect(services).toEqual(['items', 'programming-languages', 'todos', 'tutorials']);
-    for (const service of services) expect(workspaceEdges(service)).toContain('database');
+    const registered = services().map(({ name }) => name);
+    const users = Object.keys(graph.nodes).filter(isService).sort();
+    expect(users).toEqual(registered);
+    for (const service of registered) expect(workspaceEdges(service)).toContain('database');
   });
 
   test('leads to libs only, but for the builds that are taken', () => {
@@ -93,8 +95,8 @@ describe('The project graph', () => {
 });
 
 describe('What runs in production', () => {
-  test('imports none of bench, testing and local-postgres', () => {
-    const tools = ['bench', 'testing', 'local-postgres'];
+  test('imports none of bench, testing, local-postgres and workspace', () => {
+    const tools = ['bench', 'testing', 'local-postgres', 'workspace'];
     expect(usersOf('bench')).toEqual(['bench']);
     for (const [project, { data }] of Object.entries(graph.nodes)) {
       if (tools.includes(project)) continue;

@@ -3,8 +3,9 @@
 # and may connect to no other. The role's password is the one in the URL that the service gets.
 set -eu
 
-for service in items programming-languages todos tutorials; do
-  url=$(cat "/run/secrets/$service-database-url")
+for secret in /run/secrets/*-database-url; do
+  service=$(basename "$secret" -database-url)
+  url=$(cat "$secret")
   credentials=${url#postgres://}
   credentials=${credentials%%@*}
   SERVICE=$service PASSWORD=${credentials#*:} psql --set=ON_ERROR_STOP=1 --quiet --username=postgres <<'SQL'

@@ -14,6 +14,6 @@ secret() {
 }
 
 secret postgres-password "$(random)"
-for service in items programming-languages todos tutorials; do
+for service in $(sed -n 's|^ *file: ./secrets/\(.*\)-database-url$|\1|p' compose.yaml); do
   secret "$service-database-url" "postgres://$service:$(random)@postgres:5432/$service"
 done

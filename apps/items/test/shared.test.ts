@@ -8,7 +8,6 @@ testReadme(main, 'README.md');
 testOperations({
   name: 'items',
   main,
-  defaultPort: 8080,
   list: '/v1/items',
   record: { title: 'Buy milk' },
   firstMigration: '0001_item',

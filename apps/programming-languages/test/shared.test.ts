@@ -7,7 +7,6 @@ testReadme(main, 'README.md');
 testOperations({
   name: 'programming-languages',
   main,
-  defaultPort: 3000,
   list: '/programming-languages',
   record: { name: 'Rust', released_year: 2010 },
   firstMigration: '0001_',

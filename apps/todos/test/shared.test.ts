@@ -8,7 +8,6 @@ testReadme(main, 'README.md');
 testOperations({
   name: 'todos',
   main,
-  defaultPort: 3000,
   list: '/api/todos',
   record: { description: 'Buy milk' },
   firstMigration: '0001_todo',

@@ -7,7 +7,6 @@ testReadme(main, 'README.md');
 testOperations({
   name: 'tutorials',
   main,
-  defaultPort: 8080,
   list: '/api/tutorials',
   record: { title: 'Fastify' },
   firstMigration: '0001_',

@@ -1,65 +1,27 @@
-// Fills the running stack through the services' public APIs: `npm run demo-data`. Keeps existing rows.
+// Fills the running stack through the services' public APIs: `npm run demo-data`. Keeps existing records.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { services } from '@rest-services/workspace';
 import { SingleBar, Presets } from 'cli-progress';
-import { services } from './services.ts';
 
-/** Name, year of release, rank in GitHut, PYPL and TIOBE. */
-const languages = [
-  ['JavaScript', 1995, 1, 3, 7],
-  ['Python', 1991, 2, 1, 3],
-  ['Java', 1995, 3, 2, 2],
-  ['TypeScript', 2012, 7, 10, 42],
-  ['C#', 2000, 9, 4, 5],
-  ['PHP', 1995, 8, 6, 8],
-  ['C++', 1985, 5, 5, 4],
-  ['C', 1972, 10, 5, 1],
-  ['Ruby', 1995, 6, 15, 15],
-  ['R', 1993, 33, 7, 9],
-  ['Objective-C', 1984, 18, 8, 18],
-  ['Swift', 2015, 16, 9, 13],
-  ['Kotlin', 2011, 15, 12, 40],
-  ['Go', 2009, 4, 13, 14],
-  ['Rust', 2010, 14, 16, 26],
-  ['Scala', 2004, 11, 17, 34],
-] as const;
+/** What `demo-data.ts` of an app exports. */
+interface DemoData {
+  /** Property that tells the records apart. */
+  key: string;
+  records: Record<string, unknown>[];
+}
 
-const chores = [
-  'Water the plants',
-  'Pay the rent',
-  'Call grandmother',
-  'Mend the bicycle',
-  'Return the books',
-  'Buy bread',
-];
-const topics = ['Fastify', 'Kysely', 'PostgreSQL', 'TypeBox', 'Jest', 'Nx', 'Docker', 'HTTP', 'TypeScript', 'Node.js'];
-const weeks = Array.from({ length: 20 }, (_, index) => index + 1);
-const days = weeks.flatMap((week) => chores.map((chore) => `${chore}, week ${week}`));
-const lessons = topics.flatMap((topic) => weeks.slice(0, 10).map((lesson) => `${topic}, lesson ${lesson}`));
+const apps = join(import.meta.dirname, '..', '..', '..', 'apps');
 
-/** What is to be there, by the property that tells the records of a service apart. */
-const wanted: { service: string; key: string; records: Record<string, unknown>[] }[] = [
-  {
-    service: 'programming-languages',
-    key: 'name',
-    records: languages.map(([name, released_year, githut_rank, pypl_rank, tiobe_rank]) => ({
-      name,
-      released_year,
-      githut_rank,
-      pypl_rank,
-      tiobe_rank,
-    })),
-  },
-  { service: 'items', key: 'title', records: days.map((title) => ({ title })) },
-  { service: 'todos', key: 'description', records: days.map((description) => ({ description })) },
-  {
-    service: 'tutorials',
-    key: 'title',
-    records: lessons.map((title, index) => ({
-      title,
-      description: `What ${title} is about.`,
-      published: index % 3 === 0,
-    })),
-  },
-];
+const filled = services()
+  .map((service) => ({ ...service, file: join(apps, service.name, 'demo-data.ts') }))
+  .filter(({ file }) => existsSync(file));
+const wanted = await Promise.all(
+  filled.map(async ({ name, localPort, path, file }) => {
+    const { demoData } = (await import(file)) as { demoData: DemoData };
+    return { service: name, url: `http://localhost:${localPort}${path}`, ...demoData };
+  }),
+);
 
 const bar = new SingleBar(
   { format: '{bar} {value}/{total} {service}', clearOnComplete: false, noTTYOutput: true, notTTYSchedule: 1_000 },
@@ -68,10 +30,8 @@ const bar = new SingleBar(
 bar.start(wanted.flatMap(({ records }) => records).length, 0, { service: '' });
 let created = 0;
 try {
-  for (const { service, key, records } of wanted) {
-    const { sharedPort, path } = services.find(({ name }) => name === service)!;
-    const url = `http://localhost:${sharedPort}${path}`;
-    const present = new Set((await allRecords(url, service)).map((record) => record[key]));
+  for (const { service, url, key, records } of wanted) {
+    const present = new Set((await allRecords(url)).map((record) => record[key]));
     for (const record of records) {
       if (!present.has(record[key])) {
         await create(url, record);
@@ -88,24 +48,28 @@ try {
 bar.stop();
 console.log(`${created} records created.`);
 
-async function allRecords(url: string, service: string) {
-  if (service !== 'programming-languages') return answer<Record<string, unknown>[]>(`${url}?limit=1000000`);
-  const records: Record<string, unknown>[] = [];
-  for (let page = 1; ; page += 1) {
-    const { data } = await answer<{ data: Record<string, unknown>[] }>(`${url}?page=${page}`);
-    if (data.length === 0) return records;
-    records.push(...data);
+/** Reads a list, and the pages that its `Link` header leads to. */
+async function allRecords(url: string) {
+  type Records = Record<string, unknown>[];
+  const records: Records = [];
+  for (let page: string | undefined = url; page;) {
+    const response = await send(page);
+    const body = (await response.json()) as Records | { data: Records };
+    records.push(...('data' in body ? body.data : body));
+    const next = /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+    page = next && new URL(next, url).href;
   }
+  return records;
 }
 
 async function create(url: string, record: unknown) {
-  await answer(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(record) });
+  await send(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(record) });
 }
 
-async function answer<Body>(url: string, init?: RequestInit): Promise<Body> {
+async function send(url: string, init?: RequestInit) {
   const response = await fetch(url, init).catch((error: unknown) => {
     throw new Error(`${url} cannot be reached`, { cause: error });
   });
-  if (!response.ok) throw new Error(`${url} answered ${response.status} ${await response.text()}`);
-  return (await response.json()) as Body;
+  if (!response.ok) throw new Error(`${url} responded ${response.status} ${await response.text()}`);
+  return response;
 }

@@ -5,11 +5,11 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { services, type Service } from '@rest-services/workspace';
 import pretty from 'pino-pretty';
 import { startCluster } from './cluster.ts';
 import { ensureDatabase } from './databases.ts';
 import { imageFlags } from './image-environment.ts';
-import { services, type LocalService } from './services.ts';
 
 const workspace = join(import.meta.dirname, '..', '..', '..');
 
@@ -18,6 +18,7 @@ const CLIENT_PORT = 5173;
 
 const LISTENING_ASKED_EVERY_MS = 50;
 
+const all = services();
 const { watch, chosen } = readArguments();
 const children: ChildProcess[] = [];
 let isStopping = false;
@@ -53,15 +54,13 @@ function readArguments() {
     allowPositionals: true,
     options: { watch: { type: 'boolean', default: false } },
   });
-  const unknown = positionals.filter((name) => !services.some((service) => service.name === name));
+  const unknown = positionals.filter((name) => !all.some((service) => service.name === name));
   if (unknown.length > 0) {
-    console.error(
-      `There is no service ${unknown.join(', ')}; there are ${services.map(({ name }) => name).join(', ')}`,
-    );
+    console.error(`There is no service ${unknown.join(', ')}; there are ${all.map(({ name }) => name).join(', ')}`);
     process.exit(1);
   }
-  const some = services.filter(({ name }) => positionals.includes(name));
-  return { watch: values.watch, chosen: some.length > 0 ? some : services };
+  const some = all.filter(({ name }) => positionals.includes(name));
+  return { watch: values.watch, chosen: some.length > 0 ? some : all };
 }
 
 /** @returns the exit code of the first service that ends by itself */
@@ -87,7 +86,7 @@ async function runServices() {
   return ended;
 }
 
-async function startService({ name, port, sharedPort, path, client }: LocalService) {
+async function startService({ name, port, localPort, path, client }: Service) {
   const isAlone = chosen.length === 1;
   // The built pages are served in production mode; with --watch they come from Vite.
   const isModeChosenHere = client && !watch && process.env.NODE_ENV === undefined;
@@ -95,7 +94,7 @@ async function startService({ name, port, sharedPort, path, client }: LocalServi
     // Only beside that mode. Otherwise, they would replace the meaning of the mode that the environment chooses.
     ...(isModeChosenHere ? { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0', CORS_ORIGIN: 'http://localhost:*' } : {}),
     ...process.env,
-    PORT: (isAlone && process.env.PORT) || `${isAlone ? port : sharedPort}`,
+    PORT: (isAlone && process.env.PORT) || `${isAlone ? port : localPort}`,
     DATABASE_URL: await ensureDatabase(server.url, name),
     // Empty counts as not set: another server's would migrate that one.
     ...{ DATABASE_MIGRATION_URL: '', DATABASE_MIGRATION_URL_FILE: '' },

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { startCluster } from '@rest-services/local-postgres';
+import { readService } from '@rest-services/workspace';
 import { sql } from 'kysely';
 import { fetchWhenServed } from '../http/fetch-when-served.ts';
 import { freeze } from '../database/freeze.ts';
@@ -17,7 +18,6 @@ export interface OperatedService {
   name: string;
   /** Path of the bundle. */
   main: string;
-  defaultPort: number;
   /** Path of a list, which is its route template too. */
   list: string;
   /** Body of a POST to `list` that creates a record. */
@@ -36,18 +36,10 @@ const RESPONSE_LIMIT_MS = 3_000;
  * Declares the tests of what operators rely on and each service could break: its name, port, migrations, writes and lists.
  * The tests in libs/service check what is the same for all services.
  */
-export function testOperations({
-  name,
-  main,
-  defaultPort,
-  list,
-  record,
-  firstMigration,
-  writes,
-  failure,
-}: OperatedService) {
+export function testOperations({ name, main, list, record, firstMigration, writes, failure }: OperatedService) {
   const processes = processesOf(main);
   const { start } = processes;
+  const defaultPort = readService(name)!.port;
   /** Creates the records of the ids 1 and 2. */
   const createTwo = async (url: string) => {
     for (const number of [101, 102]) await expectSuccess(url, writes(number)[0]);

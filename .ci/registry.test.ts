@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import * as clients from '@rest-services/client';
+import { services } from '@rest-services/workspace';
+
+const workspace = join(import.meta.dirname, '..');
+const read = (...path: string[]) => readFileSync(join(workspace, ...path), 'utf8');
+
+/** Cells of each row of a document's tables. */
+function tableRows(document: string) {
+  const rows = document.split('\n').filter((line) => line.startsWith('| '));
+  return rows.map((row) => row.replace(/^\| | *\|$/g, '').split(/ *\| */));
+}
+
+const registered = services();
+
+test('Each service has a port of its own on a machine that runs all of them', () => {
+  const ports = registered.map(({ localPort }) => localPort);
+  expect(ports).toEqual([...new Set(ports)]);
+});
+
+test.each(registered)('README.md says where $name is, and its port by default', ({ name, port, localPort, path }) => {
+  const rows = tableRows(read('README.md'));
+  const local = `http://localhost:${localPort}`;
+  expect(rows).toContainEqual([name, local + path, `${local}/docs`]);
+  const readme = `[README](apps/${name}/README.md)`;
+  expect(rows).toContainEqual([expect.stringContaining(`[${name}](apps/${name})`), `${port}`, readme]);
+});
+
+test.each(registered)('docker/README.md says where $name is, and how to scrape it', ({ name, port, localPort }) => {
+  const document = read('docker/README.md');
+  const local = `http://localhost:${localPort}`;
+  expect(tableRows(document)).toContainEqual([name, expect.stringContaining(`:${localPort}`), `${local}/docs`]);
+  const targets = /- targets: \[(.+)\]/.exec(document)![1]!.split(', ');
+  expect(targets).toContain(`'${name}:${port}'`);
+});
+
+test('libs/client exports a client of each service', () => {
+  const camelCase = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  const expected = registered.map(({ name }) => `${camelCase(name)}Client`);
+  expect(Object.keys(clients).sort()).toEqual(expected.sort());
+});

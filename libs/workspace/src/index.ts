@@ -1,0 +1,1 @@
+export { readService, services, type Service } from './services.ts';
