@@ -18,6 +18,8 @@ export interface OperatedService {
   name: string;
   /** Path of the bundle. */
   main: string;
+  /** Default port of a service that no app registers. */
+  defaultPort?: number;
   /** Path of a list, which is its route template too. */
   list: string;
   /** Body of a POST to `list` that creates a record. */
@@ -36,10 +38,18 @@ const RESPONSE_LIMIT_MS = 3_000;
  * Declares the tests of what operators rely on and each service could break: its name, port, migrations, writes and lists.
  * The tests in libs/service check what is the same for all services.
  */
-export function testOperations({ name, main, list, record, firstMigration, writes, failure }: OperatedService) {
+export function testOperations({
+  name,
+  main,
+  defaultPort = readService(name)!.port,
+  list,
+  record,
+  firstMigration,
+  writes,
+  failure,
+}: OperatedService) {
   const processes = processesOf(main);
   const { start } = processes;
-  const defaultPort = readService(name)!.port;
   /** Creates the records of the ids 1 and 2. */
   const createTwo = async (url: string) => {
     for (const number of [101, 102]) await expectSuccess(url, writes(number)[0]);
