@@ -2,7 +2,7 @@ import { coalesce } from '@rest-services/concurrency';
 import { repository, type Database } from '@rest-services/database';
 import { InvalidInputError, NotFoundError } from '@rest-services/errors';
 import { pageHeaders, rowsOf } from '@rest-services/pagination';
-import { createService, sendList, type Settings } from '@rest-services/service';
+import { columnsOf, createService, sendList, type Settings } from '@rest-services/service';
 import type { ItemsDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
 
@@ -17,9 +17,9 @@ export async function buildApp(db: Database<ItemsDatabase>, settings: Settings) 
   });
 
   const items = repository(db, 'item', {
-    columns: ['id', 'title', 'status', 'created_at', 'updated_at'],
-    insert: ['title'],
-    update: { columns: ['title', 'status'], absent: 'kept', touch: 'updated_at' },
+    columns: columnsOf(schemas.Item),
+    insert: columnsOf(schemas.createItem.body),
+    update: { columns: columnsOf(schemas.updateItem.body), absent: 'kept', touch: 'updated_at' },
   });
   const summarise = coalesce(() => db.selectFrom('item_count').select(['finished', 'total']).executeTakeFirstOrThrow());
 

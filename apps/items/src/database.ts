@@ -1,14 +1,10 @@
-import { createRowCounts, type Migrations, type RowCounts } from '@rest-services/database';
-import { sql, type Generated, type Kysely } from 'kysely';
+import { createRowCounts, type Migrations, type RowCounts, type Table } from '@rest-services/database';
+import { sql, type Kysely } from 'kysely';
+import type { Static } from 'typebox';
+import type { Item } from './schemas.ts';
 
 export interface ItemsDatabase {
-  item: {
-    id: Generated<number>;
-    title: string;
-    status: Generated<'Doing' | 'Finished'>;
-    created_at: Generated<string>;
-    updated_at: Generated<string>;
-  };
+  item: Table<Static<typeof Item>, 'title'>;
   item_count: { total: number; finished: number };
 }
 

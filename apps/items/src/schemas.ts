@@ -9,7 +9,7 @@ const Title = Type.String({
   ...absentIfBlank,
 });
 
-const Item = Type.Object({
+export const Item = Type.Object({
   id: Id,
   title: Type.String({ examples: ['Buy milk'] }),
   status: Type.Enum(['Doing', 'Finished'], { type: 'string' }),

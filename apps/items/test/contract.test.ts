@@ -40,7 +40,7 @@ describe('POST /v1/items', () => {
   test('stores an item in status Doing, with both timestamps set', async () => {
     const before = Date.now() - 1_000;
     const item = await read(await create());
-    expect(item).toEqual({
+    expect(item).toMatchObject({
       id: item.id,
       title: 'Buy milk',
       status: 'Doing',

@@ -1,10 +1,11 @@
 import { expect } from '@jest/globals';
-import { testDocument, testOperations, testReadme } from '@rest-services/testing';
+import { testColumns, testDocument, testOperations, testReadme } from '@rest-services/testing';
 
 const main = 'dist/main.js';
 
 testDocument('items', main);
 testReadme(main, 'README.md');
+testColumns({ main, table: 'item', list: '/v1/items', readme: 'README.md' });
 testOperations({
   name: 'items',
   main,

@@ -1,6 +1,6 @@
 import { repository, type Database } from '@rest-services/database';
 import { pageHeaders, rowsOf } from '@rest-services/pagination';
-import { acceptForms, createService, type Settings } from '@rest-services/service';
+import { acceptForms, columnsOf, createService, type Settings } from '@rest-services/service';
 import { constraints, type LanguagesDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
 
@@ -17,7 +17,7 @@ export async function buildApp(db: Database<LanguagesDatabase>, settings: Settin
   await acceptForms(app, fields);
 
   const languages = repository(db, 'programming_language', {
-    columns: ['id', ...fields, 'created_at', 'updated_at'],
+    columns: columnsOf(schemas.StoredLanguage),
     insert: fields,
     update: { columns: fields, absent: 'null', touch: 'updated_at' },
   });
@@ -45,7 +45,7 @@ export async function buildApp(db: Database<LanguagesDatabase>, settings: Settin
   return app;
 }
 
-const fields = ['name', 'released_year', 'githut_rank', 'pypl_rank', 'tiobe_rank'] as const;
+const fields = columnsOf(schemas.Language);
 
 const past = { creating: 'created', updating: 'updated', deleting: 'deleted' };
 

@@ -1,17 +1,10 @@
-import { createRowCounts, type Migrations, type RowCounts } from '@rest-services/database';
-import { sql, type Generated, type Kysely } from 'kysely';
+import { createRowCounts, type Migrations, type RowCounts, type Table } from '@rest-services/database';
+import { sql, type Kysely } from 'kysely';
+import type { Static } from 'typebox';
+import type { StoredLanguage } from './schemas.ts';
 
 export interface LanguagesDatabase {
-  programming_language: {
-    id: Generated<number>;
-    name: string;
-    released_year: number;
-    githut_rank: number | null;
-    pypl_rank: number | null;
-    tiobe_rank: number | null;
-    created_at: Generated<string>;
-    updated_at: Generated<string>;
-  };
+  programming_language: Table<Static<typeof StoredLanguage>, 'name' | 'released_year'>;
 }
 
 export const rowCounts: RowCounts = { table: 'programming_language' };

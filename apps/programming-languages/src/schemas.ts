@@ -14,7 +14,7 @@ const Rank = Type.Optional(
   }),
 );
 
-const Language = Type.Object({
+export const Language = Type.Object({
   name: Type.String({
     maxLength: 255,
     description: 'Unique; not blank; at most 255 characters (Unicode code points).',
@@ -34,7 +34,7 @@ const Language = Type.Object({
 });
 
 const StoredRank = Type.Unsafe<number | null>({ type: ['integer', 'null'], examples: [1] });
-const StoredLanguage = Type.Object({
+export const StoredLanguage = Type.Object({
   id: Id,
   name: Type.String({ examples: ['TypeScript'] }),
   released_year: Type.Integer({ examples: [2012] }),

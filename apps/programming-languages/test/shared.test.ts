@@ -1,9 +1,10 @@
-import { testDocument, testOperations, testReadme } from '@rest-services/testing';
+import { testColumns, testDocument, testOperations, testReadme } from '@rest-services/testing';
 
 const main = 'dist/main.js';
 
 testDocument('programming-languages', main);
 testReadme(main, 'README.md');
+testColumns({ main, table: 'programming_language', list: '/programming-languages', readme: 'README.md' });
 testOperations({
   name: 'programming-languages',
   main,

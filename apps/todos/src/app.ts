@@ -1,6 +1,6 @@
 import { repository, type Database } from '@rest-services/database';
 import { InvalidInputError, NotFoundError } from '@rest-services/errors';
-import { createService, sendList, type Settings } from '@rest-services/service';
+import { columnsOf, createService, sendList, type Settings } from '@rest-services/service';
 import type { TodosDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
 import { serveClient } from './spa.ts';
@@ -15,9 +15,9 @@ export async function buildApp(db: Database<TodosDatabase>, settings: Settings) 
     includeCode: true,
   });
   const todos = repository(db, 'todo', {
-    columns: ['id', 'description', 'isCompleted'],
-    insert: ['description'],
-    update: { columns: ['description', 'isCompleted'], absent: 'kept' },
+    columns: columnsOf(schemas.Todo),
+    insert: columnsOf(schemas.createTodo.body),
+    update: { columns: columnsOf(schemas.TodoChanges), absent: 'kept' },
   });
 
   app.get('/api/todos', { schema: schemas.listTodos }, async (_request, reply) => sendList(reply, await todos.list()));
@@ -28,14 +28,14 @@ export async function buildApp(db: Database<TodosDatabase>, settings: Settings) 
     return (Number.isSafeInteger(id) && (await todos.findById(id))) || notFound();
   });
 
-  app.post('/api/todos', { schema: schemas.createTodo }, async ({ body: { description } }) => ({
+  app.post('/api/todos', { schema: schemas.createTodo }, async ({ body }) => ({
     message: 'Todo created',
-    id: await todos.insert({ description }),
+    id: await todos.insert(body),
   }));
 
-  app.put('/api/todos', { schema: schemas.updateTodo }, async ({ body: { id, description, isCompleted } }) => {
+  app.put('/api/todos', { schema: schemas.updateTodo }, async ({ body: { id, ...changes } }) => {
     if (!Number.isSafeInteger(id)) notFound();
-    return (await todos.update(id, { description, isCompleted })) ? { message: 'Update created', id } : notFound();
+    return (await todos.update(id, changes)) ? { message: 'Update created', id } : notFound();
   });
 
   if (settings.NODE_ENV === 'production') await serveClient(app);

@@ -1,12 +1,10 @@
-import type { Migrations } from '@rest-services/database';
-import { sql, type Generated } from 'kysely';
+import type { Migrations, Table } from '@rest-services/database';
+import { sql } from 'kysely';
+import type { Static } from 'typebox';
+import type { Todo } from './schemas.ts';
 
 export interface TodosDatabase {
-  todo: {
-    id: Generated<number>;
-    description: string;
-    isCompleted: Generated<0 | 1>;
-  };
+  todo: Table<Static<typeof Todo>, 'description'>;
 }
 
 /** Append only: a migration that has been released is never edited. */

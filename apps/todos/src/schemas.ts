@@ -9,7 +9,12 @@ const Description = Type.String({
 });
 const Completed = Type.Enum([0, 1], { description: '0: not completed, 1: completed.' });
 
-const Todo = Type.Object({ id: Id, description: Type.String({ examples: ['Buy milk'] }), isCompleted: Completed });
+export const Todo = Type.Object({
+  id: Id,
+  description: Type.String({ examples: ['Buy milk'] }),
+  isCompleted: Completed,
+});
+export const TodoChanges = Type.Object({ description: Description, isCompleted: Completed });
 const Done = Type.Object({ message: Type.String(), id: Id });
 const tags = ['todos'];
 
@@ -42,6 +47,6 @@ export const updateTodo = {
   operationId: 'updateTodo',
   summary: 'Replace description and completion of the todo whose id is in the body',
   tags,
-  body: Type.Object({ id: Id, description: Description, isCompleted: Completed }),
+  body: Type.Object({ id: Id, ...TodoChanges.properties }),
   response: { 200: Done, 404: Message },
 };

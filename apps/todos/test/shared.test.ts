@@ -1,10 +1,11 @@
 import { expect } from '@jest/globals';
-import { testDocument, testOperations, testReadme } from '@rest-services/testing';
+import { testColumns, testDocument, testOperations, testReadme } from '@rest-services/testing';
 
 const main = 'dist/main.js';
 
 testDocument('todos', main);
 testReadme(main, 'README.md');
+testColumns({ main, table: 'todo', list: '/api/todos', readme: 'README.md' });
 testOperations({
   name: 'todos',
   main,

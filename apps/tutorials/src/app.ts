@@ -1,6 +1,6 @@
 import { errorCode, repository, SQLSTATE, type Database } from '@rest-services/database';
 import { InvalidInputError, NotFoundError, overloaded } from '@rest-services/errors';
-import { createService, parseId, sendList, type Settings } from '@rest-services/service';
+import { columnsOf, createService, parseId, sendList, type Settings } from '@rest-services/service';
 import { sql, type Kysely } from 'kysely';
 import type { TutorialsDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
@@ -16,10 +16,10 @@ export async function buildApp(db: Database<TutorialsDatabase>, settings: Settin
     constraints: {},
   });
   const tutorials = repository(db, 'tutorial', {
-    columns: ['id', 'title', 'description', 'published'],
+    columns: columnsOf(schemas.Tutorial),
     longText: 'description',
-    insert: ['title', 'description', 'published'],
-    update: { columns: ['title', 'description', 'published'], absent: 'kept' },
+    insert: columnsOf(schemas.createTutorial.body),
+    update: { columns: columnsOf(schemas.updateTutorial.body), absent: 'kept' },
     search: { column: 'title', maxLength: schemas.MAX_TITLE_LENGTH },
   });
 

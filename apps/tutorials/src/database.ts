@@ -1,13 +1,10 @@
-import { createFoldCase, type Migrations } from '@rest-services/database';
-import { sql, type Generated } from 'kysely';
+import { createFoldCase, type Migrations, type Table } from '@rest-services/database';
+import { sql } from 'kysely';
+import type { Static } from 'typebox';
+import type { Tutorial } from './schemas.ts';
 
 export interface TutorialsDatabase {
-  tutorial: {
-    id: Generated<number>;
-    title: string;
-    description: Generated<string>;
-    published: Generated<boolean>;
-  };
+  tutorial: Table<Static<typeof Tutorial>, 'title'>;
 }
 
 /** Append only: a migration that has been released is never edited. */

@@ -11,7 +11,7 @@ const titleRules = {
 const Description = Type.String({ examples: ['From the first route to production'] });
 const Published = Type.Boolean();
 
-const Tutorial = Type.Object({
+export const Tutorial = Type.Object({
   id: Id,
   title: Type.String({ examples: ['Fastify'] }),
   description: Description,

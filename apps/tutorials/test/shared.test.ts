@@ -1,9 +1,10 @@
-import { testDocument, testOperations, testReadme } from '@rest-services/testing';
+import { testColumns, testDocument, testOperations, testReadme } from '@rest-services/testing';
 
 const main = 'dist/main.js';
 
 testDocument('tutorials', main);
 testReadme(main, 'README.md');
+testColumns({ main, table: 'tutorial', list: '/api/tutorials', readme: 'README.md' });
 testOperations({
   name: 'tutorials',
   main,

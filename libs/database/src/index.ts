@@ -14,4 +14,5 @@ export {
 } from './migrations/row-counts.ts';
 export { type List } from './rows/list.ts';
 export { repository, type Page, type Repository } from './rows/repository.ts';
+export { type Table } from './rows/table.ts';
 export { errorCode, SQLSTATE } from './sqlstate.ts';

@@ -1,5 +1,5 @@
 export { createService } from './create-service.ts';
-export { Id, Message, Timestamp } from './schema/schemas.ts';
+export { columnsOf, Id, Message, Timestamp } from './schema/schemas.ts';
 export { webPageHeaders } from './http/security-headers.ts';
 export { sendList } from './http/send-list.ts';
 export { type Settings } from './settings.ts';

@@ -10,7 +10,7 @@ export interface Example {
   headers: Record<string, string>;
   body: string | undefined;
   status: number;
-  /** Matches the body; `…` in the README matches any part of a JSON string. */
+  /** Matches the body. `…` in the README matches any part of a JSON string, and further properties at the end of an object. */
   pattern: RegExp;
 }
 
@@ -33,7 +33,10 @@ function parseExample(line: string, response: string): Example {
   });
   const [, status, body] = /^# (\d{3}) (.*)$/.exec(response) ?? [];
   if (!status || body === undefined) throw new Error(`No response below: ${line}`);
-  const escaped = body.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '[^"]+');
+  const escaped = body
+    .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    .replaceAll(',…\\}', ',[^}]+\\}')
+    .replaceAll('…', '[^"]+');
   return {
     line,
     method: values.request ?? 'GET',
