@@ -16,10 +16,14 @@ const workspace = join(import.meta.dirname, '..', '..', '..');
 /** Vite's own default. */
 const CLIENT_PORT = 5173;
 
+/** Port of the first service's inspector, Node's own default. */
+const INSPECTOR_PORT = 9229;
+
 const LISTENING_ASKED_EVERY_MS = 50;
 
 const all = services();
-const { watch, chosen } = readArguments();
+const { watch, inspect, chosen } = readArguments();
+const fromSources = watch || inspect;
 const children: ChildProcess[] = [];
 let isStopping = false;
 let endedByItself: string | undefined;
@@ -52,7 +56,7 @@ process.exit();
 function readArguments() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { watch: { type: 'boolean', default: false } },
+    options: { watch: { type: 'boolean', default: false }, inspect: { type: 'boolean', default: false } },
   });
   const unknown = positionals.filter((name) => !all.some((service) => service.name === name));
   if (unknown.length > 0) {
@@ -60,7 +64,7 @@ function readArguments() {
     process.exit(1);
   }
   const some = all.filter(({ name }) => positionals.includes(name));
-  return { watch: values.watch, chosen: some.length > 0 ? some : all };
+  return { ...values, chosen: some.length > 0 ? some : all };
 }
 
 /** @returns the exit code of the first service that ends by itself */
@@ -86,10 +90,10 @@ async function runServices() {
   return ended;
 }
 
-async function startService({ name, port, localPort, path, client }: Service) {
+async function startService({ name, port, localPort, path, client }: Service, index: number) {
   const isAlone = chosen.length === 1;
-  // The built pages are served in production mode; with --watch they come from Vite.
-  const isModeChosenHere = client && !watch && process.env.NODE_ENV === undefined;
+  // The built pages are served in production mode; from sources they come from Vite.
+  const isModeChosenHere = client && !fromSources && process.env.NODE_ENV === undefined;
   const settings = {
     // Only beside that mode. Otherwise, they would replace the meaning of the mode that the environment chooses.
     ...(isModeChosenHere ? { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0', CORS_ORIGIN: 'http://localhost:*' } : {}),
@@ -106,7 +110,8 @@ async function startService({ name, port, localPort, path, client }: Service) {
     [
       ...imageFlags,
       ...(watch ? ['--watch', '--watch-preserve-output'] : []),
-      join(workspace, 'apps', name, watch ? 'src/main.ts' : 'dist/main.js'),
+      ...(inspect ? [`--inspect=${INSPECTOR_PORT + index}`] : []),
+      join(workspace, 'apps', name, fromSources ? 'src/main.ts' : 'dist/main.js'),
     ],
     { env: settings },
   );
@@ -122,7 +127,7 @@ async function startService({ name, port, localPort, path, client }: Service) {
   const url = `http://localhost:${settings.PORT}`;
   return {
     ...{ name, path, database: settings.DATABASE_URL, url },
-    pages: client && (watch ? startClient(client, url) : settings.NODE_ENV === 'production' ? url : undefined),
+    pages: client && (fromSources ? startClient(client, url) : settings.NODE_ENV === 'production' ? url : undefined),
     exit: once(child, 'exit').then(([code]: (number | null)[]) => code ?? 1),
     isListening: listening(Number(settings.PORT)),
   };
