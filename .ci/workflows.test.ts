@@ -12,8 +12,11 @@ interface Step {
   uses?: string;
   run?: string;
   with?: Record<string, unknown>;
+  if?: string;
+  env?: Record<string, unknown>;
 }
 interface Job {
+  if?: string;
   permissions?: Record<string, string>;
   needs?: string | string[];
   'timeout-minutes'?: number;
@@ -29,7 +32,14 @@ const folder = '.github/workflows';
 const files = readdirSync(join(workspace, folder)).map((file) => join(folder, file));
 const workflow = (file: string) => parse(read(file)) as Workflow;
 const jobs = (file: string) => Object.entries(workflow(file).jobs);
-const steps = (file: string) => jobs(file).flatMap(([, job]) => job.steps);
+
+/** Steps of a workflow, those of our own actions included. */
+const steps = (file: string) =>
+  jobs(file).flatMap(([, job]) => [
+    ...job.steps,
+    ...job.steps.flatMap(({ uses }) => (uses?.startsWith('./') ? actionSteps(join(uses, 'action.yml')) : [])),
+  ]);
+const actionSteps = (file: string) => (parse(read(file)) as { runs: { steps: Step[] } }).runs.steps;
 
 const { scripts } = readJson('package.json') as { scripts: Record<string, string> };
 
@@ -78,7 +88,8 @@ function pathsOf({ run = '', with: options = {} }: Step) {
   const inScript = run.match(/(?<![\w./$}-])(?:apps|libs|docker|\.ci|\.github)\/[\w./-]+/g) ?? [];
   const inOptions = Object.entries(options)
     .filter(([name]) => /^(file|context|node-version-file|cache-dependency-path)$/.test(name))
-    .map(([, path]) => String(path));
+    .map(([, path]) => String(path))
+    .filter((path) => !path.startsWith('${{'));
   return [...inScript, ...inOptions];
 }
 
@@ -94,16 +105,22 @@ describe.each(files)('%s', (file) => {
     expect(paths.filter((path) => !existsSync(join(workspace, path)))).toEqual([]);
   });
 
-  test('pins each action to a commit, with its release as a comment, or to an exact release', () => {
+  test('pins each action to a commit, with its release as a comment', () => {
+    const own = steps(file).flatMap(({ uses }) => (uses?.startsWith('./') ? join(uses, 'action.yml') : []));
     const actions: string[] = [];
-    visit(parseDocument(read(file)), {
-      Pair(_, { key, value }) {
-        if (String(key) === 'uses') actions.push(`${String(value)}#${(value as { comment?: string }).comment ?? ''}`);
-      },
-    });
-    expect(actions).toHaveLength(steps(file).filter(({ uses }) => uses).length);
-    const pinned = /^[\w-]+\/[\w./-]+@([0-9a-f]{40}# v\d+\.\d+\.\d+|v\d+\.\d+\.\d+#.*)$/;
-    expect(actions.filter((action) => !pinned.test(action))).toEqual([]);
+    for (const source of [file, ...new Set(own)]) {
+      visit(parseDocument(read(source)), {
+        Pair(_, { key, value }) {
+          if (String(key) === 'uses') actions.push(`${String(value)}#${(value as { comment?: string }).comment ?? ''}`);
+        },
+      });
+    }
+    const named = new Set(steps(file).flatMap(({ uses }) => uses ?? []));
+    expect(new Set(actions.map((action) => action.split('#')[0]))).toEqual(named);
+    const pinned = /^[\w-]+\/[\w./-]+@[0-9a-f]{40}# v\d+\.\d+\.\d+$/;
+    const others = actions.filter((action) => !action.startsWith('./'));
+    expect(others.length).toBeGreaterThan(0);
+    expect(others.filter((action) => !pinned.test(action))).toEqual([]);
   });
 
   test('gives no permission to all jobs, and the writing ones to those that publish', () => {
@@ -129,55 +146,122 @@ describe.each(files)('%s', (file) => {
   });
 });
 
-describe('What is published', () => {
-  const publish = steps(join(folder, 'ci.yml')).find(({ uses }) => uses?.startsWith('docker/build-push-action@'))!;
+describe('The images of ci.yml', () => {
+  const { jobs } = workflow(join(folder, 'ci.yml'));
+  const build = jobs.image!.steps.find(({ uses }) => uses?.startsWith('docker/build-push-action@'))!;
+  const actionsOf = (job: string) => jobs[job]!.steps.flatMap(({ uses }) => uses?.split('@')[0] ?? []);
 
-  test('is an image of each service, for both processors, with its provenance and its parts', () => {
+  test('are built once for both platforms, with provenance and SBOM, into an archive', () => {
     expect(projectsWith('docker:build')).toEqual(services().map(({ name }) => name));
-    expect(publish.with).toMatchObject({
+    const builds = Object.values(jobs)
+      .flatMap(({ steps }) => steps)
+      .filter(({ uses }) => uses === build.uses);
+    expect(builds).toEqual([build]);
+    expect(build.with).toMatchObject({
       platforms: 'linux/amd64,linux/arm64',
       provenance: 'mode=max',
       sbom: true,
-      push: true,
+      outputs: 'type=oci,dest=${{ matrix.app }}.tar',
     });
+    expect(build.with).not.toHaveProperty('push');
   });
 
-  test('is built with arguments that the Dockerfile has', () => {
-    const given = (publish.with!['build-args'] as string).trim().split('\n');
+  test('are built with arguments that the Dockerfile has', () => {
+    const given = (build.with!['build-args'] as string).trim().split('\n');
     const known = [...read('docker/Dockerfile').matchAll(/^ARG (\w+)/gm)].map(([, name]) => name);
     expect(given.map((line) => line.split('=')[0])).toEqual(['APP', 'VERSION', 'REVISION', 'CREATED']);
     expect(known).toEqual(expect.arrayContaining(given.map((line) => line.split('=')[0])));
   });
-});
 
-describe('.github/dependabot.yml', () => {
-  test('updates packages, actions and the images of compose.yaml every week, and each in one pull request', () => {
-    const { updates } = parse(read('.github/dependabot.yml')) as {
-      updates: {
-        'package-ecosystem': string;
-        directory: string;
-        schedule: object;
-        groups: Record<string, { patterns: string[] }>;
-      }[];
-    };
-    const where = updates.map((update) => [update['package-ecosystem'], update.directory]);
-    expect(where).toEqual(
-      expect.arrayContaining([
-        ['npm', '/'],
-        ['github-actions', '/'],
-        ['docker-compose', '/docker'],
-      ]),
+  test('are tested and published from the same archives', () => {
+    const downloads = ['containers', 'publish'].map((job) =>
+      jobs[job]!.steps.find(({ uses }) => uses?.startsWith('actions/download-artifact@')),
     );
-    for (const { directory, schedule, groups } of updates) {
-      expect(existsSync(join(workspace, directory))).toBe(true);
-      expect(schedule).toEqual({ interval: 'weekly' });
-      expect(Object.values(groups)).toEqual([{ patterns: ['*'] }]);
-    }
+    expect(downloads[0]?.with).toEqual({ pattern: 'image-*', path: 'images', 'merge-multiple': true });
+    expect(downloads[1]).toEqual(downloads[0]);
+    expect(jobs.publish!.needs).toContain('containers');
+    expect(jobs.containers!.steps).toContainEqual({
+      run: '.ci/steps/containers',
+      env: { IMAGES_ARE_LOADED: true },
+    });
+    expect(actionsOf('publish')).not.toContain('docker/build-push-action');
+  });
+
+  test('start on an emulated arm64 before they are published', () => {
+    expect(jobs.containers!.steps).toContainEqual({
+      run: expect.stringMatching(/^docker compose .* up --no-build --detach --wait$/),
+      env: { TAG: 'arm64' },
+    });
+  });
+
+  test('are tagged on each push, also when none has changed', () => {
+    expect(jobs.image!.if).toBe("needs.check.outputs.changed != '[]'");
+    for (const job of ['containers', 'publish']) expect(jobs[job]!.if).toContain('!failure() && !cancelled()');
+    expect(workflow(join(folder, 'ci.yml')).concurrency!.group).toContain('github.sha');
   });
 });
 
-test('.github/renovate.json moves the base image, whose version is an ARG of docker/Dockerfile', () => {
-  const { enabledManagers } = JSON.parse(read('.github/renovate.json')) as { enabledManagers: string[] };
-  expect(enabledManagers).toEqual(['dockerfile']);
-  expect(read('docker/Dockerfile')).toMatch(/^ARG NODE_IMAGE=docker\.io\/library\/node:\d+\.\d+\.\d+-/m);
+describe('The caches of ci.yml', () => {
+  const all = steps(join(folder, 'ci.yml'));
+  const cacheSteps = (name: string) => all.filter(({ uses }) => uses?.startsWith(name));
+
+  test('are saved on main alone, also after a failed job', () => {
+    const saves = cacheSteps('actions/cache/save@');
+    expect(saves).toHaveLength(2);
+    for (const save of saves) expect(save.if).toMatch(/^always\(\) && github\.ref == 'refs\/heads\/main'( &&|$)/);
+    expect(cacheSteps('actions/cache@')).toEqual([]);
+    for (const { with: options } of cacheSteps('actions/setup-node@')) expect(options).not.toHaveProperty('cache');
+  });
+});
+
+test('ci.yml runs npm test on the oldest Node.js that package.json allows', () => {
+  const { engines } = readJson('package.json') as { engines: { node: string } };
+  const { steps } = workflow(join(folder, 'ci.yml')).jobs['node-20']!;
+  const install = steps.find(({ uses }) => uses === './.github/actions/install')!;
+  expect(`>=${String(install.with!['node-version'])}`).toBe(engines.node);
+  expect(steps.at(-1)).toEqual({ run: 'npm test' });
+});
+
+test('ci.yml and .ci/run run the same steps', () => {
+  const expected = readdirSync(join(workspace, '.ci/steps')).map((name) => `.ci/steps/${name}`);
+  const scripts = [
+    read('.ci/run'),
+    steps(join(folder, 'ci.yml'))
+      .map(({ run }) => run)
+      .join('\n'),
+  ];
+  for (const script of scripts) expect([...new Set(script.match(/\.ci\/steps\/\w+/g))].sort()).toEqual(expected.sort());
+});
+
+describe('.github/renovate.json', () => {
+  interface Rule {
+    groupName?: string;
+    matchManagers?: string[];
+    matchPackageNames?: string[];
+    allowedVersions?: string;
+  }
+  const { extends: presets, packageRules } = readJson('.github/renovate.json') as {
+    extends: string[];
+    packageRules: Rule[];
+  };
+
+  test('moves packages, actions, images and Node.js, each in one pull request', () => {
+    // The default enables all managers, that of the Dockerfile among them.
+    expect(presets).toEqual(['config:recommended']);
+    const groups = packageRules.flatMap(({ groupName }) => groupName ?? []);
+    expect(groups).toEqual(['packages', 'actions', 'images', 'Node.js']);
+    const managers = packageRules.flatMap(({ matchManagers = [] }) => matchManagers);
+    expect(managers).toEqual(['npm', 'github-actions', 'docker-compose']);
+    expect(existsSync(join(workspace, '.github/dependabot.yml'))).toBe(false);
+  });
+
+  test('keeps Node.js at the release line of .nvmrc, in the packages and in the base image', () => {
+    const line = read('.nvmrc').trim();
+    const { allowedVersions } = packageRules.find(({ groupName }) => groupName === 'Node.js')!;
+    expect(allowedVersions).toBe(`/^${line}(\\.|$)/`);
+    const [, image] = /^ARG NODE_IMAGE=docker\.io\/library\/node:(\d+\.\d+\.\d+)-/m.exec(read('docker/Dockerfile'))!;
+    const { optionalDependencies } = readJson('package.json') as { optionalDependencies: Record<string, string> };
+    expect(Object.values(optionalDependencies)).toEqual([image, image]);
+    expect(image!.split('.')[0]).toBe(line);
+  });
 });

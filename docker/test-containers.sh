@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds the four images and tries them as containers: `npm run test:containers`.
+# Builds the images and tests them as containers: `npm run test:containers`.
 #   NODE_IMAGE, CONTAINER_ENGINE, CONTAINER_BUILD_ARGS  see build.sh
+#   IMAGES_ARE_LOADED                                   true: tests the images rest-services/APP:latest as they are
 #   CONTAINER_RUN_ARGS                                  further arguments for the engine's run command
 set -eu
 cd "$(dirname "$0")/.."
@@ -13,7 +14,11 @@ case $CONTAINER_ENGINE in
 esac
 
 rm -f docker/test-results.json
-npx nx run-many -t build sbom docker:build
+if [ "${IMAGES_ARE_LOADED:-}" = true ]; then
+  npx nx run-many -t build sbom
+else
+  npx nx run-many -t build sbom docker:build
+fi
 
 # Whatever happens, no container stays behind.
 export CONTAINER_LABEL="rest-services.test=$$"

@@ -1,0 +1,146 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { services } from '@rest-services/workspace';
+
+interface Image {
+  name: string;
+  content: string;
+  digest?: string;
+}
+
+const script = join(import.meta.dirname, 'images.ts');
+const names = services().map(({ name }) => name);
+const COMMIT = 'a'.repeat(40);
+const REPOSITORY = 'docker://ghcr.io/owner/rest-services';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'images-test-'));
+  write('docker/Dockerfile', 'FROM scratch');
+  for (const name of names) write(`apps/${name}/dist/main.js`, `// ${name}`);
+  // Each records its arguments. `skopeo inspect` knows the images whose names stand in the file `published`.
+  write('bin/docker', '#!/bin/sh\necho "docker $*" >>calls\n');
+  write('bin/gh', '#!/bin/sh\ncat head\n');
+  write(
+    'bin/skopeo',
+    `#!/bin/sh
+case $1 in
+inspect) grep --quiet --line-regexp --fixed-strings "$3" published && printf manifest ;;
+*) echo "skopeo $*" >>calls; for last; do :; done; case $last in docker-archive:*) file=\${last#*:}; : >"\${file%%:*}" ;; esac ;;
+esac
+`,
+  );
+  write('published', '');
+  write('head', COMMIT);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(file: string, content: string) {
+  mkdirSync(dirname(join(folder, file)), { recursive: true });
+  writeFileSync(join(folder, file), content, { mode: 0o755 });
+}
+
+/** @returns what the command writes, and the calls that it makes */
+function run(command: string, images?: Image[]) {
+  write('calls', '');
+  const output = execFileSync(process.execPath, [script, command], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: {
+      PATH: [join(folder, 'bin'), process.env.PATH].join(delimiter),
+      GITHUB_REPOSITORY: 'Owner/rest-services',
+      GITHUB_SHA: COMMIT,
+      IMAGES: JSON.stringify(images),
+    },
+  });
+  return { output, calls: readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n') };
+}
+
+function list() {
+  const { output } = run('list');
+  const lines = output.trim().split('\n');
+  const [images, changed] = lines.map((line) => JSON.parse(line.slice(line.indexOf('=') + 1)) as unknown);
+  return { images: images as Image[], changed };
+}
+
+/** Marks the images as published. */
+function markPublished(images: Image[]) {
+  write('published', images.map(({ name, content }) => `${REPOSITORY}/${name}:${content}\n`).join(''));
+}
+
+describe('images.ts list', () => {
+  test('names each service, with the digest of the published image of the same content', () => {
+    const { images, changed } = list();
+    expect(images.map(({ name }) => name)).toEqual(names);
+    expect(changed).toEqual(names);
+    markPublished(images);
+    const digest = `sha256:${createHash('sha256').update('manifest').digest('hex')}`;
+    expect(list()).toEqual({ images: images.map((image) => ({ ...image, digest })), changed: [] });
+  });
+
+  test('leaves images out when only a report of the build differs', () => {
+    markPublished(list().images);
+    write('apps/items/dist/metafile.json', '{}');
+    write('package-lock.json', '{}');
+    expect(list().changed).toEqual([]);
+  });
+
+  test('has a new image of a service whose bundle has changed, and of all when the Dockerfile has', () => {
+    markPublished(list().images);
+    write('apps/items/dist/public/index.html', 'new');
+    expect(list().changed).toEqual(['items']);
+    write('docker/Dockerfile', 'FROM node');
+    expect(list().changed).toEqual(names);
+  });
+});
+
+describe('images.ts publish', () => {
+  const images = [
+    { name: 'items', content: 'content-1' },
+    { name: 'todos', content: 'content-2', digest: 'sha256:2' },
+  ];
+  const copy = (from: string, to: string) => `skopeo copy --all --preserve-digests ${from} ${REPOSITORY}/${to}`;
+  const tags = [
+    copy('oci-archive:images/items.tar', `items:${COMMIT}`),
+    copy(`${REPOSITORY}/todos@sha256:2`, `todos:${COMMIT}`),
+    copy(`${REPOSITORY}/items:${COMMIT}`, 'items:content-1'),
+    copy(`${REPOSITORY}/todos:${COMMIT}`, 'todos:content-2'),
+  ];
+  beforeEach(() => write('images/items.tar', ''));
+
+  test('tags new images and those that have not changed with the commit, then moves latest', () => {
+    const latest = ['items', 'todos'].map((name) => copy(`${REPOSITORY}/${name}:${COMMIT}`, `${name}:latest`));
+    expect(run('publish', images).calls).toEqual([...tags, ...latest]);
+  });
+
+  test('leaves latest where it is when the commit is not the head of main', () => {
+    write('head', 'b'.repeat(40));
+    expect(run('publish', images).calls).toEqual(tags);
+  });
+});
+
+test('images.ts load gives both platforms of each image to Docker', () => {
+  write('images/items.tar', '');
+  const images = [
+    { name: 'items', content: 'content-1' },
+    { name: 'todos', content: 'content-2', digest: 'sha256:2' },
+  ];
+  const sources = ['oci-archive:images/items.tar', `${REPOSITORY}/todos@sha256:2`];
+  const expected = images.flatMap(({ name }, index) =>
+    [
+      ['amd64', 'latest'],
+      ['arm64', 'arm64'],
+    ].flatMap(([architecture, tag]) => {
+      const file = `${name}-${architecture}.tar`;
+      return [
+        `skopeo --override-arch=${architecture} copy ${sources[index]} docker-archive:${file}:rest-services/${name}:${tag}`,
+        `docker load --input ${file}`,
+      ];
+    }),
+  );
+  expect(run('load', images).calls).toEqual(expected);
+});

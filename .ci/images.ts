@@ -1,0 +1,118 @@
+// Which images a commit needs, and where they go. `.github/workflows/ci.yml` runs these commands:
+//   node .ci/images.ts list     each image with the digest of a published one of the same content, for $GITHUB_OUTPUT
+//   node .ci/images.ts load     both platforms of each image into Docker, as rest-services/NAME:latest and :arm64
+//   node .ci/images.ts publish  each image as :COMMIT, and as :latest when the commit is the head of main
+// New images are OCI archives in images/. Skopeo copies them byte for byte, so the published digest is the tested one.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { services } from '../libs/workspace/src/index.ts';
+
+interface Image {
+  name: string;
+  /** Tag that says what the image holds. */
+  content: string;
+  /** Digest of the published image of the same content. */
+  digest?: string;
+}
+
+const commands: Record<string, () => void> = { list, load, publish };
+const command = commands[process.argv[2] ?? ''];
+if (!command) throw new Error(`usage: node .ci/images.ts ${Object.keys(commands).join('|')}`);
+command();
+
+function list() {
+  const images = services().map(({ name }) => {
+    const content = contentTag(name);
+    return { name, content, digest: publishedDigest(`${repository(name)}:${content}`) };
+  });
+  const changed = images.filter(({ digest }) => !digest).map(({ name }) => name);
+  console.log(`images=${JSON.stringify(images)}`);
+  console.log(`changed=${JSON.stringify(changed)}`);
+}
+
+function load() {
+  for (const image of readImages()) {
+    for (const [architecture, tag] of [
+      ['amd64', 'latest'],
+      ['arm64', 'arm64'],
+    ] as const) {
+      const file = `${image.name}-${architecture}.tar`;
+      const target = `docker-archive:${file}:rest-services/${image.name}:${tag}`;
+      run('skopeo', `--override-arch=${architecture}`, 'copy', source(image), target);
+      run('docker', 'load', '--input', file);
+      rmSync(file);
+    }
+  }
+}
+
+function publish() {
+  const images = readImages();
+  const commit = setting('GITHUB_SHA');
+  for (const image of images) copy(source(image), `${repository(image.name)}:${commit}`);
+  for (const { name, content } of images) retag(name, commit, content);
+  const head = run('gh', 'api', `repos/${setting('GITHUB_REPOSITORY')}/commits/main`, '--jq', '.sha').trim();
+  if (head === commit) for (const { name } of images) retag(name, commit, 'latest');
+}
+
+/** Hashes what the Dockerfile puts into the image of a service. A dependency of development is not part of it. */
+function contentTag(name: string) {
+  const dist = join('apps', name, 'dist');
+  const built = readdirSync(dist, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => ![join(dist, 'metafile.json'), join(dist, 'package.json')].includes(file));
+  const hash = createHash('sha256');
+  for (const file of ['docker/Dockerfile', ...built.sort()]) {
+    const content = readFileSync(file);
+    hash.update(`${file} ${content.length}\n`).update(content);
+  }
+  return `content-${hash.digest('hex')}`;
+}
+
+/** Reads the digest of a published image, or `undefined` when there is none or the registry refuses. */
+function publishedDigest(image: string) {
+  try {
+    return `sha256:${createHash('sha256')
+      .update(run('skopeo', 'inspect', '--raw', image))
+      .digest('hex')}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function source({ name, digest }: Image) {
+  const archive = `images/${name}.tar`;
+  if (existsSync(archive)) return `oci-archive:${archive}`;
+  if (!digest) throw new Error(`No archive and no published image of ${name}`);
+  return `${repository(name)}@${digest}`;
+}
+
+function retag(name: string, from: string, to: string) {
+  copy(`${repository(name)}:${from}`, `${repository(name)}:${to}`);
+}
+
+/** Copies an image with all of its platforms, its provenance and its SBOM. */
+function copy(from: string, to: string) {
+  run('skopeo', 'copy', '--all', '--preserve-digests', from, to);
+}
+
+function readImages() {
+  return JSON.parse(setting('IMAGES')) as Image[];
+}
+
+/** Names are in lower case in a registry, and may not be on GitHub. */
+function repository(name: string) {
+  return `docker://ghcr.io/${setting('GITHUB_REPOSITORY').toLowerCase()}/${name}`;
+}
+
+function setting(name: string) {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set`);
+  return value;
+}
+
+function run(program: string, ...args: string[]) {
+  return execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+}
