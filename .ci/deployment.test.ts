@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { services } from '@rest-services/workspace';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { loadSettings } from '../libs/service/src/settings.ts';
 
 const workspace = join(import.meta.dirname, '..');
 const read = (...path: string[]) => readFileSync(join(workspace, ...path), 'utf8');
+
+const readme = read('docker', 'README.md');
+const manifest = read('docker', 'kubernetes.yaml');
 
 const source = read('libs/service/src/settings.ts');
 const settings = [...source.matchAll(/^ {2}([A-Z_]+): Type\./gm)].map((match) => match[1]!);
@@ -46,8 +49,8 @@ interface Compose {
   secrets: object;
 }
 
-/** The cells of the rows of the table below a heading. */
-function table(readme: string, heading: string) {
+/** Reads the cells of the table below a heading of docker/README.md. */
+function table(heading: string) {
   const section = readme.split(`## ${heading}\n`)[1]!.split('\n## ')[0]!;
   const rows = section.split('\n').filter((line) => line.startsWith('|'));
   return rows.slice(2).map((row) => row.split(' | ').map((cell) => cell.replace(/^\| |\|$/g, '').trim()));
@@ -55,59 +58,84 @@ function table(readme: string, heading: string) {
 
 const plain = (cell: string) => cell.replaceAll('`', '');
 
-describe.each(services())('The README of $name', ({ name: app, port }) => {
-  const readme = read('apps', app, 'README.md');
+const [compose] = [...readme.matchAll(/^```yaml\n(services.*?)^```$/gms)].map(([, yaml]) => parse(yaml!) as Compose);
 
-  const documents = [...readme.matchAll(/^```yaml\n(.*?)^```$/gms)].flatMap((match) =>
-    parseAllDocuments(match[1]!).map((document) => {
+/** Makes another service of kubernetes.yaml, as docker/README.md tells. */
+function kubernetesOf(name: string, port: number) {
+  const documents = parseAllDocuments(manifest.replaceAll('items', name).replaceAll('8080', `${port}`)).map(
+    (document) => {
       expect(document.errors).toEqual([]);
-      return document.toJS() as { kind?: string };
-    }),
+      return document.toJS() as { kind: string };
+    },
   );
-  const compose = documents.find((document) => 'services' in document) as unknown as Compose;
-  const kubernetes = Object.fromEntries(
-    documents.flatMap((document) => (document.kind ? [[document.kind, document]] : [])),
-  ) as unknown as Kubernetes;
-  const pods = [kubernetes.Job, kubernetes.Deployment].map(({ spec }) => spec.template.spec);
-  const [migration, service] = pods.map(({ containers }) => containers[0]) as [Container, Container];
+  return Object.fromEntries(documents.map((document) => [document.kind, document])) as unknown as Kubernetes;
+}
 
-  /** Variables of each snippet; those whose value comes from elsewhere have an allowed one. */
-  const environments: Record<string, unknown>[] = [
-    ...Object.values(compose.services).map(({ environment }) => environment),
-    ...[migration, service].map(({ env }) =>
-      Object.fromEntries(env.map(({ name, value, valueFrom }) => [name, valueFrom ? url : value])),
-    ),
-  ];
+/** Settings with an allowed value for each whose value comes from elsewhere. */
+const environmentOf = ({ env }: Container) =>
+  Object.fromEntries(env.map(({ name, value, valueFrom }) => [name, valueFrom ? url : value]));
 
+function expectAllowed(environment: Record<string, unknown>) {
+  expect([...settings, ...files]).toEqual(expect.arrayContaining(Object.keys(environment)));
+  for (const value of Object.values(environment)) expect(value).toEqual(expect.any(String));
+  const given = Object.entries(environment).map(([name, value]) =>
+    files.includes(name) ? [name.replace(/_FILE$/, ''), url] : [name, value],
+  );
+  // None of them changes the port.
+  expect(loadSettings(Object.fromEntries(given) as NodeJS.ProcessEnv, 1).PORT).toBe(1);
+}
+
+describe('docker/README.md', () => {
   test('lists the settings that there are, each with its default', () => {
-    const delay = (NODE_ENV: string) => loadSettings({ NODE_ENV, DATABASE_URL: url }, port).SHUTDOWN_DELAY_MS;
+    const delay = (NODE_ENV: string) => loadSettings({ NODE_ENV, DATABASE_URL: url }, 1).SHUTDOWN_DELAY_MS;
     // What the settings leave undefined is decided where they are used.
     const defaults: Record<string, unknown> = {
-      ...loadSettings({ DATABASE_URL: url }, port),
+      ...loadSettings({ DATABASE_URL: url }, 1),
+      PORT: 'that of the service',
       DATABASE_URL: 'none, required',
       DATABASE_MIGRATION_URL: 'DATABASE_URL',
       DATABASE_POOLER: 'none',
       CORS_ORIGIN: 'any origin in development, none in production',
       SHUTDOWN_DELAY_MS: `${delay('production')} in production, else ${delay('development')}`,
     };
-    const listed = table(readme, 'Settings').map(([name, value]) => [plain(name!), plain(value!)]);
+    const listed = table('Settings').map(([name, value]) => [plain(name!), plain(value!)]);
     const expected = [...settings.map((name) => [name, String(defaults[name])]), ...files.map((name) => [name, ''])];
     expect(listed.sort()).toEqual(expected.sort());
   });
 
+  test('lists the paths that each service has', () => {
+    const paths = table('Paths of each service').map(([path]) => plain(path!));
+    expect(paths).toEqual(['/livez', '/readyz', '/metrics', '/openapi.json', '/docs']);
+  });
+
+  test('runs one service in Compose, with the database as a secret and its port on the machine itself only', () => {
+    const { image, environment, secrets, ports } = compose!.services['items']!;
+    expect(image).toBe('ghcr.io/OWNER/rest-services/items:TAG');
+    expectAllowed(environment);
+    expect(secrets.map((name) => `/run/secrets/${name}`)).toEqual([environment['DATABASE_URL_FILE']]);
+    expect(Object.keys(compose!.secrets)).toEqual(secrets);
+    expect(ports).toEqual(['127.0.0.1:8080:8080']);
+  });
+
+  test('gives the container in Compose no rights, no files to write, 256 MiB and time to drain', () => {
+    expect(compose!.services['items']).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      mem_limit: '256m',
+      ulimits: { nofile: 4096 },
+      stop_grace_period: '15s',
+    });
+  });
+});
+
+describe.each(services())('docker/kubernetes.yaml, made into $name', ({ name: app, port }) => {
+  const kubernetes = kubernetesOf(app, port);
+  const pods = [kubernetes.Job, kubernetes.Deployment].map(({ spec }) => spec.template.spec);
+  const [migration, service] = pods.map(({ containers }) => containers[0]) as [Container, Container];
+
   test('sets only settings that there are, to values that are allowed', () => {
-    expect(environments).toHaveLength(3);
-    for (const environment of environments) {
-      expect([...settings, ...files]).toEqual(expect.arrayContaining(Object.keys(environment)));
-      for (const value of Object.values(environment)) expect(value).toEqual(expect.any(String));
-      // What the file holds is not here to be read.
-      const given = Object.entries(environment).map(([name, value]) =>
-        files.includes(name) ? [name.replace(/_FILE$/, ''), url] : [name, value],
-      );
-      // None of them moves the port.
-      const { PORT } = loadSettings(Object.fromEntries(given) as NodeJS.ProcessEnv, 1);
-      expect(PORT).toBe(1);
-    }
+    for (const container of [migration, service]) expectAllowed(environmentOf(container));
   });
 
   test('gives the database to the service as a secret', () => {
@@ -115,19 +143,14 @@ describe.each(services())('The README of $name', ({ name: app, port }) => {
       const secret = env.find(({ name }) => name === 'DATABASE_URL')!.valueFrom!.secretKeyRef;
       expect(secret).toEqual({ name: `${app}-database`, key: 'url' });
     }
-    const { environment, secrets } = compose.services[app]!;
-    expect(secrets.map((name) => `/run/secrets/${name}`)).toEqual([environment['DATABASE_URL_FILE']]);
-    expect(Object.keys(compose.secrets)).toEqual(secrets);
   });
 
   test('opens the port that the service listens on by default', () => {
-    // Only for the machine itself: the services have no login.
-    expect(compose.services[app]!.ports).toEqual([`127.0.0.1:${port}:${port}`]);
     expect(service.ports).toEqual([{ name: 'http', containerPort: port }]);
     expect(kubernetes.Service.spec.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
   });
 
-  test('has the pods restarted by /livez and given traffic by /readyz', () => {
+  test('restarts pods by /livez and sends them traffic by /readyz', () => {
     const probes = (['startupProbe', 'livenessProbe', 'readinessProbe'] as const).map((name) => service[name]?.httpGet);
     expect(probes).toEqual(['/livez', '/livez', '/readyz'].map((path) => ({ path, port: 'http' })));
   });
@@ -142,13 +165,6 @@ describe.each(services())('The README of $name', ({ name: app, port }) => {
       });
       expect(containers[0].resources).toMatchObject({ requests: { memory: '256Mi' }, limits: { memory: '256Mi' } });
     }
-    expect(compose.services[app]).toMatchObject({
-      read_only: true,
-      cap_drop: ['ALL'],
-      security_opt: ['no-new-privileges:true'],
-      mem_limit: '256m',
-      ulimits: { nofile: 4096 },
-    });
   });
 
   test('migrates in a job before the service, which is replaced with no pod missing and has time to drain', () => {
@@ -157,19 +173,18 @@ describe.each(services())('The README of $name', ({ name: app, port }) => {
     const { strategy, template } = kubernetes.Deployment.spec;
     expect(strategy).toMatchObject({ rollingUpdate: { maxUnavailable: 0 } });
     expect(template.spec.terminationGracePeriodSeconds).toBe(15);
-    expect(compose.services[app]).toMatchObject({ stop_grace_period: '15s' });
   });
 
   test('runs one image, of this service, and selects its own pods', () => {
-    const images = [compose.services[app]!, migration, service].map(({ image }) => image);
-    expect(new Set(images)).toEqual(new Set([`ghcr.io/OWNER/rest-services/${app}:TAG`]));
+    for (const { image } of [migration, service]) expect(image).toBe(`ghcr.io/OWNER/rest-services/${app}:TAG`);
     const { Deployment, Service, PodDisruptionBudget } = kubernetes;
     expect([Deployment.spec.template.metadata.labels, Service.spec.selector]).toEqual([{ app }, { app }]);
     for (const { spec } of [Deployment, PodDisruptionBudget]) expect(spec.selector).toEqual({ matchLabels: { app } });
   });
+});
 
-  test('lists the endpoints of the service itself', () => {
-    const paths = table(readme, 'The service itself').map(([path]) => plain(path!));
-    expect(paths).toEqual(['/livez', '/readyz', '/metrics', '/openapi.json', '/docs']);
-  });
+test.each(services())('The README of $name says its default port and links to docker/README.md', ({ name, port }) => {
+  const document = read('apps', name, 'README.md');
+  expect(document).toMatch(new RegExp(`\\bport ${port}\\b|\\b${port} by default`));
+  expect(document).toContain('](../../docker/README.md)');
 });
