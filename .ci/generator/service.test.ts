@@ -1,0 +1,76 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+
+const run = promisify(execFile);
+const workspace = join(import.meta.dirname, '../..');
+const copy = mkdtempSync(join(tmpdir(), 'generator-test-'));
+const name = 'meeting-notes';
+
+beforeAll(() => {
+  const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: workspace,
+  });
+  const files = list
+    .toString()
+    .split('\0')
+    .filter((file) => file && existsSync(join(workspace, file)));
+  for (const file of files) cpSync(join(workspace, file), join(copy, file));
+  linkPackages('.');
+  for (const project of projects()) linkPackages(project);
+  for (const project of projects()) linkProject(project);
+});
+afterAll(() => rmSync(copy, { recursive: true }));
+
+const projects = () =>
+  ['apps', 'libs'].flatMap((folder) => readdirSync(join(copy, folder)).map((to) => join(folder, to)));
+
+/** Links all installed packages but those of the workspace itself, which would lead out of the copy. */
+function linkPackages(project: string) {
+  const packages = join(project, 'node_modules');
+  if (!existsSync(join(workspace, packages))) return;
+  for (const entry of readdirSync(join(workspace, packages)))
+    if (entry !== '@rest-services') link(join(workspace, packages, entry), join(packages, entry));
+}
+
+/** Does for a project what `npm install` does. */
+function linkProject(project: string) {
+  link(join(copy, project), join('node_modules/@rest-services', project.split('/')[1]!));
+}
+
+function link(target: string, path: string) {
+  mkdirSync(join(copy, dirname(path)), { recursive: true });
+  symlinkSync(target, join(copy, path));
+}
+
+/** Runs a command in the copy. Its output is in the message of the error when it fails. */
+async function inCopy(file: string, ...args: string[]) {
+  const env = { ...process.env, NODE_ENV: undefined };
+  try {
+    const { stdout, stderr } = await run(join(copy, 'node_modules/.bin', file), args, { cwd: copy, env });
+    return stdout + stderr;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(stdout + stderr, { cause: error });
+  }
+}
+
+const generate = (...args: string[]) => inCopy('nx', 'g', '@rest-services/workspace:service', ...args);
+
+test('refuses the name of an app, and the port of another service', async () => {
+  await expect(generate('items', '--port=8083')).rejects.toThrow('apps/items exists');
+  await expect(generate('todos-web', '--port=8083')).rejects.toThrow('apps/todos-web exists');
+  await expect(generate(name, '--port=8082')).rejects.toThrow('Port 8082 is that of tutorials');
+  expect(projects()).not.toContain(`apps/${name}`);
+});
+
+test('generates a service that passes lint, typecheck, test and build, and the tests of the workspace', async () => {
+  await generate(name, '--port=8083');
+  linkProject(`apps/${name}`);
+  await inCopy('nx', 'run-many', '-t', 'lint', 'typecheck', 'test', 'build', '-p', name, 'client');
+  await inCopy('prettier', '--check', '.');
+  await inCopy('jest', '.ci/compose.test.ts', '.ci/deployment.test.ts', '.ci/registry.test.ts');
+});

@@ -1,0 +1,122 @@
+import { join } from 'node:path';
+import { formatFiles, generateFiles, logger, names, readJson, type Tree } from '@nx/devkit';
+import { services } from '../../services.ts';
+
+/** Options of the generator, which schema.json checks. */
+interface Options {
+  name: string;
+  port: number;
+  resource?: string;
+}
+
+interface Manifest {
+  dependencies: Record<'kysely' | 'typebox', string>;
+}
+
+/**
+ * Creates a service with one resource, its tests, README and client, and names it in the files of Compose and in the documents.
+ *
+ * @throws Error when the name or the port is taken, or a file has no place where the service belongs
+ */
+export default async function generateService(tree: Tree, { name, port, resource = name.slice(0, -1) }: Options) {
+  if (tree.exists(join('apps', name))) throw new Error(`apps/${name} exists`);
+  const owner = services().find(({ localPort }) => localPort === port);
+  if (owner) throw new Error(`Port ${port} is that of ${owner.name}`);
+
+  const words = resource.replaceAll('-', ' ');
+  const manyWords = name.replaceAll('-', ' ');
+  const { dependencies } = readJson<Manifest>(tree, 'apps/items/package.json');
+  const variables = {
+    ...{ name, port, words, manyWords },
+    path: `/api/${name}`,
+    table: resource.replaceAll('-', '_'),
+    records: names(name).propertyName,
+    Records: names(name).className,
+    Record: names(resource).className,
+    Words: capitalise(words),
+    Title: capitalise(manyWords),
+    ...{ kysely: dependencies.kysely, typebox: dependencies.typebox },
+  };
+  generateFiles(tree, join(import.meta.dirname, 'files/app'), join('apps', name), variables);
+  generateFiles(tree, join(import.meta.dirname, 'files/client'), 'libs/client/src/generated', variables);
+  nameInClient(tree, variables);
+  nameInCompose(tree, name, port);
+  nameInDocuments(tree, variables);
+  await formatFiles(tree);
+  return () => logger.info(`Run npm install, which links ${name} and names it in package-lock.json.`);
+}
+
+function capitalise(text: string) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function nameInClient(tree: Tree, { name, records, Records }: Record<'name' | 'records' | 'Records', string>) {
+  const file = 'libs/client/src/index.ts';
+  insertAfterLast(
+    tree,
+    file,
+    /^import type .* from '.\/generated\/.*\n/gm,
+    `import type { paths as ${Records}Paths } from './generated/${name}.ts';\n`,
+  );
+  insertAfterLast(
+    tree,
+    file,
+    /^export const (?:.+\n)+/gm,
+    `\nexport const ${records}Client = (options: ClientOptions): Client<${Records}Paths> => createClient<${Records}Paths>(options);\n`,
+  );
+}
+
+function nameInCompose(tree: Tree, name: string, port: number) {
+  const file = 'docker/compose.yaml';
+  insertAfterLast(
+    tree,
+    file,
+    /^ {2}[\w-]+:\n {4}<<: \*service\n(?: {4}.*\n)+/gm,
+    `
+  ${name}:
+    <<: *service
+    image: rest-services/${name}:\${TAG:-latest}
+    build:
+      context: ..
+      dockerfile: docker/Dockerfile
+      args: { APP: ${name} }
+    environment:
+      DATABASE_URL_FILE: /run/secrets/${name}-database-url
+    secrets: [${name}-database-url]
+    ports: ['127.0.0.1:${port}:${port}']
+`,
+  );
+  insertAfterLast(tree, file, /^ {6}- [\w-]+-database-url\n/gm, `      - ${name}-database-url\n`);
+  insertAfterLast(
+    tree,
+    file,
+    /^ {2}[\w-]+-database-url:\n.*\n/gm,
+    `  ${name}-database-url:\n    file: ./secrets/${name}-database-url\n`,
+  );
+}
+
+function nameInDocuments(tree: Tree, { name, port, path }: { name: string; port: number; path: string }) {
+  const local = `http://localhost:${port}`;
+  const rowOfApi = /^\| [\w-]+ +\| http:.*\n/gm;
+  const rowOfTry = /^\| [\w-]+ +\| .*localhost.*\n/gm;
+  const rowOfService = /^\| \[[\w-]+\]\(apps\/.*\n/gm;
+  insertAfterLast(tree, 'README.md', rowOfApi, `| ${name} | ${local}${path} | ${local}/docs |\n`);
+  insertAfterLast(
+    tree,
+    'README.md',
+    rowOfService,
+    `| [${name}](apps/${name}) | ${port} | [README](apps/${name}/README.md) |\n`,
+  );
+  const row = `| ${name} | \`curl localhost:${port}${path}\` | ${local}/docs |\n`;
+  insertAfterLast(tree, 'docker/README.md', rowOfTry, row);
+  insertAfterLast(tree, 'docker/README.md', /- targets: \[[^\]]*/g, `, '${name}:${port}'`);
+}
+
+/** Inserts text after the last match. */
+function insertAfterLast(tree: Tree, file: string, pattern: RegExp, text: string) {
+  const content = tree.read(file, 'utf8')!;
+  const last = [...content.matchAll(pattern)].at(-1);
+  if (!last) throw new Error(`${file} has no place for a service: nothing matches ${pattern}`);
+  const end = last.index + last[0].length;
+  tree.write(file, content.slice(0, end) + text + content.slice(end));
+}
