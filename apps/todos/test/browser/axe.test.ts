@@ -1,0 +1,117 @@
+import AxeBuilder from '@axe-core/playwright';
+import { describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { desktop, hold, isLoaded, phone, shows, useService } from './harness.ts';
+
+const { page, store } = useService();
+
+const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** The pages and the states that they can be in. */
+const states: { name: string; path: string; prepare?: (page: Page) => Promise<unknown> }[] = [
+  { name: 'home', path: '/' },
+  { name: 'the list', path: '/todos' },
+  { name: 'the list, nothing found', path: '/todos?q=zebra' },
+  { name: 'the list, filtered', path: '/todos?show=done' },
+  { name: 'details', path: '/todos/1' },
+  { name: 'details of a done todo', path: '/todos/2' },
+  { name: 'the new form', path: '/todos/new' },
+  { name: 'the edit form', path: '/todos/edit/2' },
+  { name: 'a missing todo', path: '/todos/99' },
+  { name: 'a missing page', path: '/nowhere' },
+  {
+    name: 'the form with a mistake',
+    path: '/todos/new',
+    prepare: async (page) => {
+      await page.getByLabel('Description').fill('x'.repeat(300));
+      await page.getByRole('button', { name: 'Save' }).click();
+      await shows(page, 'too long');
+    },
+  },
+  {
+    name: 'the form, saving',
+    path: '/todos/new',
+    prepare: async (page) => {
+      await hold(page, 'POST');
+      await page.getByLabel('Description').fill('Buy milk');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await shows(page, 'Saving…');
+    },
+  },
+  {
+    name: 'the form, restored',
+    path: '/todos/new',
+    prepare: async (page) => {
+      await page.getByLabel('Description').fill('Buy milk');
+      await page.reload();
+      await shows(page, 'has been kept');
+    },
+  },
+  {
+    name: 'a notice that something was saved',
+    path: '/todos/edit/1',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Save' }).click();
+      await shows(page, 'Saved.');
+    },
+  },
+  {
+    name: 'a toggle that failed',
+    path: '/todos',
+    prepare: async (page) => {
+      await page.getByRole('checkbox').first().waitFor();
+      await page.route('**/api/todos/*', (route) => route.abort());
+      await page.getByRole('checkbox').first().click();
+      await shows(page, 'is still open');
+    },
+  },
+  {
+    name: 'a save that failed',
+    path: '/todos/new',
+    prepare: async (page) => {
+      await page.route('**/api/todos', (route) => route.abort());
+      await page.getByLabel('Description').fill('Buy milk');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await shows(page, 'could not be saved');
+    },
+  },
+  {
+    name: 'a list that does not load, offline',
+    path: '/todos/new',
+    prepare: async (page) => {
+      await page.context().setOffline(true);
+      await page.getByRole('link', { name: 'All todos' }).first().click();
+      await shows(page, 'Your todos could not be loaded.');
+    },
+  },
+  {
+    name: 'a list that loads',
+    path: '/todos/new',
+    prepare: async (page) => {
+      await hold(page, 'GET');
+      await page.getByRole('link', { name: 'All todos' }).first().click();
+      await page.getByText('Loading…').waitFor({ state: 'attached' });
+    },
+  },
+];
+
+describe('axe finds nothing in light or dark, at 375 or 1280 pixels', () => {
+  test.each(states)('on $name', async ({ path, prepare }) => {
+    await store('Buy milk', '✓ Buy bread', `${'long '.repeat(50)}end`);
+    // Colours on their way to others would be measured.
+    await page().emulateMedia({ reducedMotion: 'reduce' });
+    await page().goto(path);
+    await isLoaded(page());
+    await prepare?.(page());
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const viewport of [phone, desktop]) {
+        await page().emulateMedia({ colorScheme });
+        await page().setViewportSize(viewport);
+        // It has no frames to look into, and needs no second page for them.
+        const { violations } = await new AxeBuilder({ page: page() }).withTags(standards).setLegacyMode().analyze();
+        const found = violations.flatMap(({ id, nodes }) => nodes.map((node) => [id, node.html, node.failureSummary]));
+        expect([colorScheme, viewport, found]).toEqual([colorScheme, viewport, []]);
+      }
+    }
+  });
+});
