@@ -24,7 +24,7 @@ export interface RepositoryOptions<Read, Inserted, Updated> {
   columns: readonly Read[];
   /** A column without maximum length, which is never null. */
   longText?: Read;
-  /** Columns that an insert gives, whose values PostgreSQL returns as they were sent; the others get their defaults. */
+  /** Columns that an insert gives, whose values PostgreSQL returns as they were sent. Columns that are not listed get their defaults. */
   insert: readonly Inserted[];
   update: UpdateOptions<Updated>;
   search?: SearchOptions<Read>;
@@ -44,6 +44,7 @@ export function repository<
   Updated extends keyof Tables[Table] & string,
 >(db: Database<Tables>, table: Table, options: RepositoryOptions<Read, Inserted, Updated>) {
   type Given = { [Name in Inserted]: Exclude<InsertType<Tables[Table][Name]>, undefined> & Value };
+  // The statement of a batch gives every listed column of each row. An absent value is null there, never the default.
   type Nullable = { [Name in Inserted]: null extends Given[Name] ? Name : never }[Inserted];
   return new Repository<
     { [Name in Read]: SelectType<Tables[Table][Name]> } & WithId,
