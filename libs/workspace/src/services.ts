@@ -28,7 +28,7 @@ export function services(): Service[] {
     .flatMap((name) => readService(name) ?? []);
 }
 
-/** Reads what the `package.json` of an app registers, or `undefined` when that is no service. */
+/** Reads what the `package.json` of an app registers, or `undefined` when it registers no service. */
 export function readService(name: string): Service | undefined {
   const file = join(apps, name, 'package.json');
   // Git leaves a folder without sources behind when it holds build results.
