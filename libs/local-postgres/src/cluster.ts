@@ -36,16 +36,14 @@ const START_LIMIT_MS = 60_000;
  * @throws Error when no server accepts connections within a minute
  */
 export async function startCluster(directory: string, options: ClusterOptions): Promise<Cluster> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  await giveToServer(directory);
   await initialise(directory, options);
-  const password = (await readFile(join(directory, 'data', 'password'), 'utf8')).trim();
   const deadline = Date.now() + START_LIMIT_MS;
 
   for (;;) {
     try {
-      const { pid, port } = (await runningServer(directory)) ?? (await start(directory, options));
-      const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+      const { pid, port } =
+        (await runningServer(directory)) ?? (await startServer(directory, await settingsOf(options)));
+      const url = await serverUrl(directory, port);
       const user = await connect(url);
       return { url, pid, stop: () => leave(directory, user) };
     } catch (error) {
@@ -60,8 +58,13 @@ const isPassing = (error: unknown) =>
   ['ECONNREFUSED', 'ECONNRESET', '57P01', '57P03'].includes((error as { code?: string }).code ?? '') ||
   /Connection terminated|lock file .* already exists/.test((error as Error).message);
 
-/** Files are made under another name first, so that a launcher killed in the middle leaves nothing half made. */
-async function initialise(directory: string, { durable }: ClusterOptions) {
+/**
+ * Creates the files of a server in `directory`, unless they are there. They are made under another name first, so that a
+ * launcher killed in the middle leaves nothing half made.
+ */
+export async function initialise(directory: string, { durable }: Pick<ClusterOptions, 'durable'>) {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await giveToServer(directory);
   const data = join(directory, 'data');
   if (await exists(data)) return;
   const draft = await mkdtemp(join(directory, 'initdb-'));
@@ -91,14 +94,27 @@ async function initialise(directory: string, { durable }: ClusterOptions) {
   }
 }
 
-async function start(directory: string, { durable, port }: ClusterOptions) {
-  const settings = {
+async function settingsOf({ durable, port }: ClusterOptions) {
+  return {
     port: port ?? (await freePort()),
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   };
-  const flags = Object.entries(settings).map(([name, value]) => `-c ${name}=${value || "''"}`);
+}
+
+/** @returns the connection string of the `postgres` database of a server on this port, for a superuser */
+export async function serverUrl(directory: string, port: number) {
+  const password = (await readFile(join(directory, 'data', 'password'), 'utf8')).trim();
+  return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+}
+
+/**
+ * Starts a server on the files in `directory`.
+ * @param settings parameters of the command line, which `alter system` can't change
+ * @throws Error with the server's log when it does not start
+ */
+export async function startServer(directory: string, settings: Record<string, string | number> & { port: number }) {
+  const all = { listen_addresses: '127.0.0.1', unix_socket_directories: '', ...settings };
+  const flags = Object.entries(all).map(([name, value]) => `-c ${name}=${value || "''"}`);
   const log = join(directory, 'log');
   await rm(log, { force: true });
   const failure = await runProgram('pg_ctl', directory, (path) => [
@@ -119,7 +135,7 @@ async function start(directory: string, { durable, port }: ClusterOptions) {
 }
 
 /** The server that runs in `directory`, ready or not; `undefined` when none does. */
-async function runningServer(directory: string) {
+export async function runningServer(directory: string) {
   try {
     await runProgram('pg_ctl', directory, (path) => ['status', `--pgdata=${path}/data`]);
     const lines = (await readFile(join(directory, 'data', 'postmaster.pid'), 'utf8')).split('\n');
@@ -150,7 +166,7 @@ async function leave(directory: string, user: pg.Client) {
     await user.query('select pg_advisory_unlock_shared($1)', [USERS_LOCK]);
     const { rows } = await user.query<{ last: boolean }>('select pg_try_advisory_lock($1) as last', [USERS_LOCK]);
     // Holds the lock until the server has stopped: a new user waits for it, is disconnected, and restarts the server.
-    if (rows[0]?.last) await stop(directory);
+    if (rows[0]?.last) await stopServer(directory, 'fast');
   } catch {
     // The connection is gone, and with it the server that it led to.
   } finally {
@@ -158,12 +174,13 @@ async function leave(directory: string, user: pg.Client) {
   }
 }
 
-async function stop(directory: string) {
+/** @param mode `fast` writes a checkpoint; after `immediate`, the next start recovers */
+export async function stopServer(directory: string, mode: 'fast' | 'immediate') {
   await runProgram('pg_ctl', directory, (path) => [
     'stop',
     '--wait',
     '--silent',
-    '--mode=fast',
+    `--mode=${mode}`,
     `--pgdata=${path}/data`,
   ]);
 }
