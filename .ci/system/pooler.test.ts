@@ -103,8 +103,8 @@ test('without DATABASE_POOLER, is not ready at a pooler that it meets after its 
   await startPooler('ignore_startup_parameters = options, statement_timeout', port);
   expect((await fetch(`${url}/readyz`)).status).toBe(503);
   const namesSetting = ({ err }: LogLine) =>
-    /^DATABASE_POOLER must be transaction/.test((err as Error | undefined)?.message ?? '');
-  expect(await service.logged(namesSetting)).toMatchObject({ msg: 'not ready' });
+    /^DATABASE_POOLER must be transaction or prepared-transaction/.test((err as Error | undefined)?.message ?? '');
+  expect(await service.logged(namesSetting)).toMatchObject({ msg: 'Not ready' });
   service.child.kill('SIGTERM');
   expect(await service.ended).toEqual({ code: 0, errors: '' });
 });

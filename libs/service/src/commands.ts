@@ -23,9 +23,9 @@ const DATABASE_RETRY_MS = 500;
  * System errors and classes of SQLSTATEs of a database that is starting, restarting or full. Other errors, such as a refused
  * password, do not go away by waiting.
  */
-const NOT_UP_YET = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_AGAIN|ENOENT|EPIPE|ETIMEDOUT|08|40|53|55|57)/;
+const NOT_UP_YET = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_AGAIN|ENOENT|EPIPE|ETIMEDOUT|08|25006|40|53|55|57)/;
 
-type Connection = Pick<DatabaseOptions, 'url' | 'applicationName' | 'onConnectionError'>;
+type Connection = Pick<DatabaseOptions, 'url' | 'readPassword' | 'applicationName' | 'onConnectionError'>;
 
 /**
  * Waits for the database and migrates it. Ends the process with exit code 1 when the database fails.
@@ -41,14 +41,14 @@ export async function migrateDatabase(
     app.log.warn({ pids }, 'the migration waits for other sessions of the database');
   const onApplied = ({ name, ms }: AppliedMigration) =>
     app.log.info({ migration: name, ms: Math.round(ms) }, 'Migration applied');
-  const checking = new Database({ ...connection, supportsSessionState: false, poolMax: 1 });
+  const checking = new Database({ ...connection, pooler: 'transaction', poolMax: 1 });
   try {
     await whenUp(() => checkServer(checking), app);
     const pending = await whenUp(() => pendingMigrations(checking, migrations), app);
     await checking.destroy();
     if (pending.length > 0) await migrate({ ...connection, onBlocked, onApplied }, migrations);
     if (pending.length > 0 || isJob) {
-      const reporting = new Database({ ...connection, supportsSessionState: false, poolMax: 1 });
+      const reporting = new Database({ ...connection, pooler: 'transaction', poolMax: 1 });
       await whenUp(() => reportRowCounts(app.log, reporting, rowCounts), app);
       await reporting.destroy();
     }
@@ -61,7 +61,7 @@ export async function migrateDatabase(
 
 /** Checks the server of the database, without waiting for it: /readyz says when it is up. */
 export async function checkDatabase(app: Service, connection: Connection) {
-  const checking = new Database({ ...connection, supportsSessionState: false, poolMax: 1 });
+  const checking = new Database({ ...connection, pooler: 'transaction', poolMax: 1 });
   await exitIfUnusable(app, () => checkServer(checking));
   await checking.destroy();
 }

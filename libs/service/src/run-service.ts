@@ -1,13 +1,13 @@
 import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkSessions, Database, type Migrations, type RowCounts } from '@rest-services/database';
+import { checkSessions, Database, nameOf, type Migrations, type RowCounts, type Server } from '@rest-services/database';
 import closeWithGrace from 'close-with-grace';
 import { checkDatabase, exitIfUnusable, migrateDatabase, recount } from './commands.ts';
 import type { Service } from './create-service.ts';
 import { addMetrics } from './observability/metrics.ts';
 import { addProbes, type Lifecycle } from './observability/probes.ts';
 import { maintainRowCounts } from './observability/row-counts.ts';
-import { loadSettings, type Settings } from './settings.ts';
+import { connectionOf, loadSettings, type Settings } from './settings.ts';
 
 /** Timeout for the whole drain, after which the process ends. */
 const STOP_LIMIT_MS = 10_000;
@@ -73,8 +73,9 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
   });
 
   const { app, db, lifecycle, onConnectionError } = await assembled;
-  const url = settings.DATABASE_MIGRATION_URL ?? settings.DATABASE_URL;
-  const connection = { url, applicationName: name, onConnectionError };
+  const common = { applicationName: name, onConnectionError };
+  const serving = { ...common, ...connectionOf(settings, 'DATABASE_URL')! };
+  const connection = { ...common, ...(connectionOf(settings, 'DATABASE_MIGRATION_URL') ?? serving) };
   if (command === 'recount') {
     await recount(app, connection, rowCounts);
     process.exit(0);
@@ -84,7 +85,7 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
     process.exit(0);
   }
   if (settings.MIGRATE_ON_START) await migrateDatabase(app, connection, definition, { isJob: false });
-  else await checkDatabase(app, { ...connection, url: settings.DATABASE_URL });
+  else await checkDatabase(app, serving);
   await exitIfUnusable(app, () => checkSessions(db));
 
   try {
@@ -104,12 +105,12 @@ export async function assembleService<Tables>(
   settings: Settings,
 ) {
   const connection = {
-    url: settings.DATABASE_URL,
+    ...connectionOf(settings, 'DATABASE_URL')!,
     applicationName: name,
-    supportsSessionState: settings.DATABASE_POOLER === undefined,
+    ...(settings.DATABASE_POOLER ? { pooler: settings.DATABASE_POOLER } : {}),
     onConnectionError,
   };
-  const db = new Database<Tables>({ ...connection, poolMax: settings.DATABASE_POOL_MAX });
+  const db = new Database<Tables>({ ...connection, poolMax: settings.DATABASE_POOL_MAX, onServerSelected });
   const app = await buildApp(db, settings);
   const lifecycle: Lifecycle = { isDraining: false };
   // A dedicated connection: probes check whether the database can be reached, not whether there is much to do.
@@ -119,8 +120,15 @@ export async function assembleService<Tables>(
   addMetrics(app, db, name, maintainRowCounts(app, db, rowCounts));
   return { app, db, lifecycle, onConnectionError };
 
-  function onConnectionError(error: Error) {
-    app.log.warn({ err: error }, 'database connection lost');
+  function onConnectionError(error: Error, server: Server) {
+    app.log.warn({ err: error, server: nameOf(server) }, 'database connection lost');
+  }
+
+  function onServerSelected(server: Server, previous: Server | undefined) {
+    app.log.info(
+      { server: nameOf(server), ...(previous ? { previous: nameOf(previous) } : {}) },
+      'Database server selected',
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { parseConnectionUrl } from '@rest-services/database';
+import { readFile } from 'node:fs/promises';
+import { ConnectionUrlError, parseConnectionUrl, type Pooler } from '@rest-services/database';
 import { Ajv, type ErrorObject } from 'ajv';
 import { Type, type Static, type TSchema } from 'typebox';
 
@@ -16,13 +17,16 @@ const EnvironmentVariables = Type.Object({
     pattern: '^postgres(ql)?://',
     description: 'set, to postgres://USER:PASSWORD@HOST:PORT/DATABASE',
   }),
+  DATABASE_URL_FILE: Type.Optional(Type.String()),
   DATABASE_MIGRATION_URL: Type.Optional(
     Type.String({ pattern: '^postgres(ql)?://', description: 'postgres://USER:PASSWORD@HOST:PORT/DATABASE' }),
   ),
+  DATABASE_MIGRATION_URL_FILE: Type.Optional(Type.String()),
   DATABASE_POOLER: Type.Optional(
-    Type.Enum(['transaction'], {
+    Type.Enum(['transaction', 'prepared-transaction'] satisfies Pooler[], {
       type: 'string',
-      description: 'transaction, where DATABASE_URL leads to a pooler in that mode, or not set',
+      description:
+        'transaction, where DATABASE_URL leads to a pooler in that mode, prepared-transaction, where it keeps prepared statements, or not set',
     }),
   ),
   DATABASE_POOL_MAX: Type.Integer({
@@ -69,43 +73,44 @@ const secrets = ['DATABASE_URL', 'DATABASE_MIGRATION_URL'];
  * @throws Error with one line that names the variable, its value (unless it is a secret) and the allowed values
  */
 export function loadSettings(environment: NodeJS.ProcessEnv, defaultPort: number): Settings {
-  const given = { ...withoutEmpty(environment), ...secretsFromFiles(environment) };
+  const given = withSecrets(withoutEmpty(environment));
   const defaults = { PORT: defaultPort, SHUTDOWN_DELAY_MS: given.NODE_ENV === 'production' ? 1_000 : 0 };
   const settings = { ...defaults, ...given } as unknown;
   if (!ajv.validate<Settings>(EnvironmentVariables, settings)) throw notAllowed(nameIn(ajv.errors![0]!), given);
   // Ajv accepts every string that JavaScript converts to a number, such as 0x50.
   const noInteger = integers.find((name) => given[name] !== undefined && !/^\d+$/.test(given[name]));
   if (noInteger) throw notAllowed(noInteger, given);
-  const noUrl = secrets.find((name) => !isUrl(given[name]));
-  if (noUrl) throw fileNotReadable(noUrl, given[noUrl]!) ?? notAllowed(noUrl, given);
+  for (const name of secrets) checkUrl(name, given);
   return settings;
 }
 
-/** The schema knows only how a URL begins. The driver would join lines: a second URL, password and all, to the database's name. */
-function isUrl(text: string | undefined) {
-  try {
-    if (text === undefined) return true;
-    return !/[\r\n]\s*\S/.test(text) && Boolean(decodeURIComponent(text) && parseConnectionUrl(text));
-  } catch {
-    return false;
-  }
+/** A connection string, and how to read its password again from the file that holds it. */
+export function connectionOf(settings: Settings, name: 'DATABASE_URL' | 'DATABASE_MIGRATION_URL') {
+  const url = settings[name];
+  if (url === undefined) return undefined;
+  const file = settings[`${name}_FILE`];
+  return { url, ...(file === undefined ? {} : { readPassword: () => readPassword(file) }) };
 }
 
-/** @returns `undefined` when each file that the connection URL names can be read */
-function fileNotReadable(name: string, url: string) {
-  const parameters = new URLSearchParams(url.trim().split('?')[1]);
-  const parameter = ['sslrootcert', 'sslcert', 'sslkey'].find((each) => !isReadable(parameters.get(each)));
-  if (!parameter) return undefined;
-  const was = JSON.stringify(parameters.get(parameter));
-  return new Error(`${name} must be a URL whose ${parameter} names a readable file; ${parameter} is ${was}`);
+async function readPassword(file: string) {
+  const { config } = parseConnectionUrl(await readFile(file, 'utf8'));
+  return config.password as string;
 }
 
-function isReadable(file: string | null) {
+/**
+ * The schema knows only how a URL begins. The driver would join lines: a second URL, password and all, to the database's name.
+ */
+function checkUrl(name: string, given: NodeJS.ProcessEnv) {
+  const url = given[name];
+  if (url === undefined) return;
   try {
-    if (file) readFileSync(file);
-    return true;
-  } catch {
-    return false;
+    if (/[\r\n]\s*\S/.test(url)) throw new Error('more than one line');
+    decodeURIComponent(url);
+    parseConnectionUrl(url);
+  } catch (error) {
+    throw error instanceof ConnectionUrlError
+      ? new Error(`${name} must be a URL ${error.message}`)
+      : notAllowed(name, given);
   }
 }
 
@@ -124,18 +129,25 @@ function withoutEmpty(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
-function secretsFromFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const read = secrets.flatMap((name) => {
+/** Reads `X` out of the file that `X_FILE` names, which counts as not set where `X` is set. */
+function withSecrets(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const result = { ...environment };
+  for (const name of secrets) {
     const file = environment[`${name}_FILE`];
-    if (!file || environment[name]) return [];
-    try {
-      const secret = readFileSync(file, 'utf8').trim();
-      if (!secret) throw new Error('The file is empty');
-      return [[name, secret]];
-    } catch (error) {
-      const was = JSON.stringify(file);
-      throw new Error(`${name}_FILE must name a readable file that is not empty; it is ${was}`, { cause: error });
-    }
-  });
-  return Object.fromEntries(read) as NodeJS.ProcessEnv;
+    if (environment[name]) delete result[`${name}_FILE`];
+    else if (file) result[name] = readSecret(`${name}_FILE`, file);
+  }
+  return result;
+}
+
+function readSecret(name: string, file: string) {
+  try {
+    const secret = readFileSync(file, 'utf8').trim();
+    if (!secret) throw new Error('The file is empty');
+    return secret;
+  } catch (error) {
+    throw new Error(`${name} must name a readable file that is not empty; it is ${JSON.stringify(file)}`, {
+      cause: error,
+    });
+  }
 }

@@ -1,4 +1,4 @@
-import { SQLSTATE } from '../sqlstate.ts';
+import { errorCode, SQLSTATE } from '../sqlstate.ts';
 
 /**
  * Gives an error of the driver, which has no code, the code of its cause: a refused login, no response in time, or a lost connection.
@@ -18,4 +18,11 @@ function codeOfMessage(message: string) {
 }
 
 /** Whether pg's pool had no free connection in time, or a new one was not ready in time. */
-export const isPoolTimeout = (error: unknown) => /timeout exceeded|connection timeout/.test((error as Error).message);
+export const isPoolTimeout = (error: unknown) =>
+  isQueueTimeout(error) || /connection timeout|timeout expired/.test((error as Error).message);
+
+/** Whether pg's pool had no free connection in time. */
+export const isQueueTimeout = (error: unknown) => (error as Error).message.includes('timeout exceeded');
+
+/** Whether the server did not respond in time. */
+export const isTimeout = (error: unknown) => errorCode(error) === 'ETIMEDOUT';

@@ -9,10 +9,12 @@ export type Value = string | number | boolean | null | undefined;
 interface SessionOptions {
   /** `false` for migrations. */
   hasTimeout: boolean;
+  /** `false` after another session of the same server was lost: the pool closes the connection. */
+  isCurrent: () => boolean;
   /** The server responded, with rows or an error. */
   onResponse: () => void;
-  /** The server did not respond, or ended the session. */
-  onLoss: () => void;
+  /** The server did not respond (ETIMEDOUT), ended the session, or takes no writes. `sentAt` is a time of `performance.now()`. */
+  onLoss: (error: unknown, sentAt: number) => void;
 }
 
 /**
@@ -23,7 +25,7 @@ export class Session {
   readonly #client: pg.PoolClient;
   readonly #options: SessionOptions;
   readonly #deadline = performance.now() + UNRESPONSIVE_MS;
-  #lostBy: unknown;
+  #lostBy: Error | undefined;
   #isOutdated = false;
 
   constructor(client: pg.PoolClient, options: SessionOptions) {
@@ -37,15 +39,16 @@ export class Session {
    */
   async query<Row>(text: string, values: readonly unknown[], name?: string): Promise<pg.QueryResult<Row & object>> {
     // Otherwise a rollback would wait for a server that does not respond.
-    if (this.#lostBy) throw withErrorCode(this.#lostBy);
+    if (this.#lostBy) throw this.#lostBy;
     const { hasTimeout, onResponse, onLoss } = this.#options;
+    const sentAt = performance.now();
     try {
       const response = this.#client.query<Row & object>({
         text,
         values: [...values],
         ...(name ? { name } : {}),
       });
-      const result = await (hasTimeout ? inTime(response, this.#deadline - performance.now()) : response);
+      const result = await (hasTimeout ? inTime(response, this.#deadline - sentAt) : response);
       onResponse();
       return result;
     } catch (error) {
@@ -55,15 +58,15 @@ export class Session {
         return this.query(text, values);
       }
       if (hasEnded(error)) {
-        this.#lostBy = error;
-        onLoss();
+        this.#lostBy = withErrorCode(error);
+        onLoss(error, sentAt);
       } else onResponse();
-      throw withErrorCode(error);
+      throw error;
     }
   }
 
   release() {
-    this.#client.release(this.#isOutdated || this.#lostBy !== undefined);
+    this.#client.release(this.#isOutdated || this.#lostBy !== undefined || !this.#options.isCurrent());
   }
 }
 
@@ -77,7 +80,7 @@ const hasEnded = (error: unknown) =>
  * Rejects when the response is late. Unlike `query_timeout` of pg, takes a response that has arrived while the event loop was blocked:
  * the second timer starts when the loop runs again.
  */
-function inTime<Result>(response: Promise<Result>, ms: number) {
+export function inTime<Result>(response: Promise<Result>, ms: number) {
   return new Promise<Result>((resolve, reject) => {
     const fail = () => reject(new Error('Query timeout'));
     let timer = setTimeout(() => (timer = setTimeout(fail, READ_MS)), Math.max(1, ms));

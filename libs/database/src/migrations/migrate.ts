@@ -18,7 +18,10 @@ const RETRY_MS = 1_000;
 /** Interval of the checks whether a migration waits for another session. */
 const WATCH_INTERVAL_MS = 400;
 
-export interface MigrateOptions extends Pick<DatabaseOptions, 'applicationName' | 'onConnectionError'> {
+export interface MigrateOptions extends Pick<
+  DatabaseOptions,
+  'readPassword' | 'applicationName' | 'onConnectionError'
+> {
   /** A direct connection: the lock belongs to a session, which a transaction-mode pooler does not keep. */
   url: string;
   /**

@@ -80,6 +80,36 @@ export function addMetrics<Tables>(
   });
 
   new Gauge({
+    name: 'database_server_info',
+    help: 'Server of DATABASE_URL that is in use, as label of a constant 1.',
+    labelNames: ['server'] as const,
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.set({ server: db.server }, 1);
+    },
+  });
+
+  new Gauge({
+    name: 'database_read_only',
+    help: 'Whether the database takes no writes: 1 on a standby, or by default_transaction_read_only.',
+    registers: [registry],
+    collect() {
+      this.set(db.isReadOnly ? 1 : 0);
+    },
+  });
+
+  new Counter({
+    name: 'database_connections_lost_total',
+    help: 'Connections that the database has ended, or on which it did not respond in time.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(db.lostConnections);
+    },
+  });
+
+  new Gauge({
     name: 'database_row_counts_inexact_blocks',
     help: 'Blocks of 16,384 ids whose row counts differ from the rows; "node main.js recount" mends them.',
     labelNames: ['table'] as const,

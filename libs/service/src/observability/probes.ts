@@ -1,4 +1,12 @@
-import { checkSessions, pendingMigrations, type Database, type Migrations } from '@rest-services/database';
+import {
+  checkSessions,
+  checkWritable,
+  errorCode,
+  pendingMigrations,
+  SQLSTATE,
+  type Database,
+  type Migrations,
+} from '@rest-services/database';
 import { isOverload } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
 
@@ -35,6 +43,7 @@ export function addProbes<Tables>(app: FastifyInstance, { db, probing, migration
   let isMigrated = false;
   app.get('/readyz', forMachines, async (_request, reply) => {
     const obstacle = lifecycle.isDraining ? 'draining' : await databaseObstacle();
+    if (!lifecycle.isDraining) logChange(obstacle);
     return obstacle ? reply.code(503).send({ message: obstacle }) : { message: 'ready' };
   });
 
@@ -52,14 +61,29 @@ export function addProbes<Tables>(app: FastifyInstance, { db, probing, migration
     try {
       // Until it has succeeded once: the database may have been down at the start.
       if (!isMigrated) await checkSessions(probing);
+      await checkWritable(probing);
       const pending = await pendingMigrations(probing, migrations);
       isMigrated = pending.length === 0;
       return isMigrated ? undefined : `migrations pending: ${pending.join(', ')}`;
     } catch (error) {
       // The database is slow: the connection that took too long serves the next check.
       if (isOverload(error)) return isMigrated ? undefined : lookForObstacle();
-      app.log.warn({ err: error }, 'not ready');
-      return 'database unreachable';
+      const isReadOnly = errorCode(error) === SQLSTATE.READ_ONLY_SQL_TRANSACTION;
+      const reason = isReadOnly ? 'database is read-only' : 'database unreachable';
+      logChange(reason, error);
+      return reason;
     }
+  }
+
+  let known: { reason: string; cause: string | undefined; since: number } | undefined;
+
+  /** Logs when and why the service is not ready, once for each reason and cause, and for how long it was not. */
+  function logChange(reason: string | undefined, error?: unknown) {
+    const cause = error === undefined ? known?.cause : (error as Error).message;
+    if (reason === known?.reason && cause === known?.cause) return;
+    const since = known?.since ?? performance.now();
+    if (reason) app.log.warn({ reason, ...(error ? { err: error } : {}) }, 'Not ready');
+    else app.log.info({ reason: known!.reason, ms: Math.round(performance.now() - since) }, 'Ready again');
+    known = reason ? { reason, cause, since } : undefined;
   }
 }
