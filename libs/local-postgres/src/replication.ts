@@ -1,6 +1,6 @@
 // Streaming replication out of initdb, pg_ctl and postgres, because the npm packages lack pg_basebackup.
 import { execFile } from 'node:child_process';
-import { chmod, copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -180,13 +180,24 @@ function send(pid: number, name: NodeJS.Signals) {
   }
 }
 
+/** Processes of the machine; containers often have no `ps`. */
 async function processes() {
-  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,state=']);
-  return stdout
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/) as [string, string, string])
-    .map(([pid, parent, state]) => ({ pid: Number(pid), parent: Number(parent), state }));
+  if (process.platform !== 'linux') {
+    const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,state=,ppid=']);
+    return stdout
+      .trim()
+      .split('\n')
+      .map((line) => processOf(line.trim()));
+  }
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)));
+  // The name, in brackets, may hold anything.
+  return lines.filter((line) => line !== undefined).map((line) => processOf(line.replace(/\(.*\) /s, '')));
+}
+
+function processOf(line: string) {
+  const [pid, state, parent] = line.split(/\s+/) as [string, string, string];
+  return { pid: Number(pid), state, parent: Number(parent) };
 }
 
 async function follow(server: ReplicationServer, primary: ReplicationServer, name: string) {

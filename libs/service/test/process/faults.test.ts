@@ -115,11 +115,16 @@ describe('The database goes away', () => {
     await traffic.until(({ status }) => status === 500, 100);
     expect(await (await fetch(`${url}/livez`)).json()).toEqual({ message: 'alive' });
     expect(await readiness(url)).toEqual([503, { message: 'database unreachable' }]);
-    expect(await service!.logged(/^not ready$/)).toMatchObject({ level: 40, err: { code: expect.any(String) } });
+    const why = { reason: 'database unreachable', err: { code: expect.any(String) } };
+    expect(await service!.logged(/^Not ready$/)).toMatchObject({ level: 40, ...why });
 
     await startDatabase();
     await traffic.until(({ status }) => status === 200, 100);
     expect(await readiness(url)).toEqual([200, { message: 'ready' }]);
+    expect(await service!.logged(/^Ready again$/)).toMatchObject({
+      reason: 'database unreachable',
+      ms: expect.any(Number),
+    });
     const outcomes = await traffic.stop();
     expectContract(outcomes);
     expect(outcomes.filter(({ status }) => status === 503)).toEqual([]);

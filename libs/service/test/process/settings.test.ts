@@ -44,7 +44,7 @@ test.each(['DATABASE_URL', 'DATABASE_MIGRATION_URL'])(
     for (const { code, errors } of await Promise.all(started)) {
       expect([code, errors]).toEqual([
         1,
-        expect.stringMatching(new RegExp(`^${name} must be [^\\n]*postgres://[^\\n]+\\n$`)),
+        expect.stringMatching(new RegExp(`^${name} must be [^\\n]*(postgres://|ports)[^\\n]+\\n$`)),
       ]);
       expect(errors).not.toContain('pa55word');
     }
