@@ -191,6 +191,17 @@ describe('Database', () => {
     await Promise.all([db.destroy(), other.destroy()]);
   });
 
+  test('reads the password again, once, when the server refuses it', async () => {
+    const passwords = ['wrong', new URL(database.url).password, 'wrong', 'wrong', new URL(database.url).password];
+    const readPassword = () => Promise.resolve(passwords.shift()!);
+    const db = new Database({ url: database.url, readPassword, poolMax: 1, onConnectionError });
+    const discarded = new Database({ url: database.url, readPassword, poolMax: 1, onConnectionError });
+    expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
+    await expect(sql`select 1`.execute(discarded)).rejects.toMatchObject({ code: '28P01' });
+    expect(passwords).toHaveLength(1);
+    await Promise.all([db.destroy(), discarded.destroy()]);
+  });
+
   test('keeps no session that began while the database was read-only', async () => {
     const [db, other] = [open(), open()];
     await inDatabase(other, 'set default_transaction_read_only = on');

@@ -37,7 +37,7 @@ export type Pooler = 'transaction' | 'prepared-transaction';
 
 export interface SessionPoolOptions {
   url: string;
-  /** Reads the password for each new connection, instead of that in `url`. */
+  /** Reads the password for each new connection, instead of the one in `url`; once more when the server refuses it. */
   readPassword?: () => Promise<string>;
   /** Name that PostgreSQL shows for the sessions, unless `url` or PGAPPNAME has one. */
   applicationName?: string;
@@ -224,7 +224,7 @@ function clientConfig(given: pg.ClientConfig, options: SessionPoolOptions): pg.C
   return {
     fallback_application_name: applicationName,
     ...given,
-    ...(readPassword ? { password: readPassword } : {}),
+    ...(readPassword && given.password ? { password: readPassword } : {}),
     ...(pooler ? {} : { options: `${given.options ?? ''} ${parameters}` }),
     ...(!pooler && hasTimeouts ? { statement_timeout: STATEMENT_MS } : {}),
     keepAlive: true,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
-import { load, openTestConnection } from '@rest-services/testing';
+import { load, openTestConnection, withRole } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { createNote, notes } from './notes-process.ts';
 
@@ -132,6 +132,29 @@ test.each(['DATABASE_URL_FILE', 'DATABASE_MIGRATION_URL_FILE'])(
     expect([code, errors]).toEqual([1, expect.stringMatching(new RegExp(`^${name} must [^\\n]*"${file}"\\n$`))]);
   },
 );
+
+test('a password that changes in DATABASE_URL_FILE is taken by new connections', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'secret-'));
+  await withRole(notes.database, async (db, role, url) => {
+    expect((await notes.start({}, 'migrate').ended).code).toBe(0);
+    await sql`grant select on all tables in schema public to ${role}`.execute(db);
+    await writeFile(join(folder, 'url'), url);
+    const service = notes.start({ DATABASE_URL: '', DATABASE_URL_FILE: join(folder, 'url') });
+    const notesUrl = `${await service.listening()}/notes`;
+    expect((await fetch(notesUrl)).status).toBe(200);
+
+    await sql`alter role ${role} password 'changed'`.execute(db);
+    await writeFile(join(folder, 'url'), url.replace(':secret@', ':changed@'));
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${new URL(url).username}`.execute(
+      db,
+    );
+    await service.logged(/^database connection lost$/);
+    expect((await fetch(notesUrl)).status).toBe(200);
+    service.child.kill('SIGKILL');
+    await service.ended;
+  });
+  await rm(folder, { recursive: true });
+});
 
 test('DATABASE_URL_FILE names a file with the URL', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'secret-'));

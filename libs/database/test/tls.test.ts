@@ -1,0 +1,130 @@
+import { chmod, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startCluster, type Cluster } from '@rest-services/local-postgres';
+import { sql } from 'kysely';
+import { Database } from '../src/index.ts';
+import { authority, clientCertificate, encryptedClientKey, serverCertificate, serverKey } from './certificates.ts';
+
+// A server with a certificate of a private certificate authority for the host localhost.
+
+let folder: string;
+let server: Cluster;
+const placed = (name: string) => join(folder, name);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tls-'));
+  server = await startCluster(folder, { durable: false });
+  await writeFile(placed('ca.pem'), authority);
+  await writeFile(placed('client.pem'), clientCertificate);
+  await writeFile(placed('client.key'), encryptedClientKey);
+});
+afterAll(async () => {
+  await server.stop();
+  await rm(folder, { recursive: true });
+});
+
+/** A file that the server reads. */
+async function giveToServer(name: string, content: string) {
+  const data = placed('data');
+  const path = join(data, name);
+  await writeFile(path, content);
+  await chmod(path, 0o600);
+  const { uid, gid } = await stat(data);
+  await chown(path, uid, gid);
+}
+
+/** @returns whether the session has TLS, and the error code or message of a session that is refused */
+async function connect(host: string, parameters: Record<string, string>, user?: string) {
+  const url = Object.assign(new URL(server.url), { hostname: host, search: String(new URLSearchParams(parameters)) });
+  if (user) Object.assign(url, { username: user, password: '' });
+  const db = new Database({ url: url.href, poolMax: 1, onConnectionError: () => undefined });
+  try {
+    const { rows } = await sql<{ ssl: boolean }>`
+      select ssl from pg_stat_ssl where pid = pg_backend_pid()`.execute(db);
+    return rows[0]!.ssl ? 'TLS' : 'no TLS';
+  } catch (error) {
+    const { code, message } = error as Error & { code: string };
+    return code === '28000' ? message : code;
+  } finally {
+    await db.destroy();
+  }
+}
+
+describe('A server without TLS', () => {
+  test.each(['require', 'verify-ca', 'verify-full'])('is refused under sslmode=%s', async (sslmode) => {
+    expect(await connect('localhost', { sslmode, sslrootcert: placed('ca.pem') })).toBe(
+      'The server does not support SSL connections',
+    );
+  });
+
+  test('is accepted under sslmode=disable', async () => {
+    expect(await connect('localhost', { sslmode: 'disable' })).toBe('no TLS');
+  });
+});
+
+describe('A server with a certificate of a private authority', () => {
+  beforeAll(async () => {
+    await giveToServer('server.crt', serverCertificate);
+    await giveToServer('server.key', serverKey);
+    await giveToServer('root.crt', authority);
+    const rules = await readFile(join(folder, 'data', 'pg_hba.conf'), 'utf8');
+    await giveToServer('pg_hba.conf', `hostssl all certified 127.0.0.1/32 cert\n${rules}`);
+    const db = new Database({ url: server.url, poolMax: 1, onConnectionError: () => undefined });
+    await sql`create role certified login`.execute(db);
+    for (const setting of [`ssl_ca_file = 'root.crt'`, `ssl = on`])
+      await sql`alter system set ${sql.raw(setting)}`.execute(db);
+    await sql`select pg_reload_conf()`.execute(db);
+    await db.destroy();
+    // The postmaster reads its configuration some time after the signal.
+    while ((await connect('localhost', { sslmode: 'require' })) !== 'TLS');
+  });
+
+  const ca = () => ({ sslrootcert: placed('ca.pem') });
+
+  test('has no TLS under sslmode=disable', async () => {
+    expect(await connect('localhost', { sslmode: 'disable' })).toBe('no TLS');
+  });
+
+  test('is accepted under sslmode=require without its authority, by any name', async () => {
+    expect(await connect('127.0.0.1', { sslmode: 'require' })).toBe('TLS');
+  });
+
+  test('has to be of the authority under sslmode=require with one, by any name', async () => {
+    await writeFile(placed('other.pem'), serverCertificate);
+    expect(await connect('127.0.0.1', { sslmode: 'require', ...ca() })).toBe('TLS');
+    const refused = await connect('127.0.0.1', { sslmode: 'require', sslrootcert: placed('other.pem') });
+    expect(refused).toBe('SELF_SIGNED_CERT_IN_CHAIN');
+  });
+
+  test('is accepted by any name under sslmode=verify-ca', async () => {
+    expect(await connect('127.0.0.1', { sslmode: 'verify-ca', ...ca() })).toBe('TLS');
+  });
+
+  test('is accepted by its name alone under sslmode=verify-full', async () => {
+    expect(await connect('localhost', { sslmode: 'verify-full', ...ca() })).toBe('TLS');
+    expect(await connect('127.0.0.1', { sslmode: 'verify-full', ...ca() })).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+  });
+
+  test('is refused without its authority under sslmode=verify-full, as by sslrootcert=system', async () => {
+    for (const parameters of [{ sslmode: 'verify-full' }, { sslrootcert: 'system' }])
+      expect(await connect('localhost', parameters)).toBe('SELF_SIGNED_CERT_IN_CHAIN');
+  });
+
+  test('lets a user in who has a certificate, whose key may be encrypted', async () => {
+    const certificate = { sslcert: placed('client.pem'), sslkey: placed('client.key'), sslpassword: 'key-secret' };
+    expect(await connect('localhost', { sslmode: 'verify-full', ...ca(), ...certificate }, 'certified')).toBe('TLS');
+    expect(await connect('localhost', { sslmode: 'verify-full', ...ca() }, 'certified')).toContain('certificate');
+  });
+
+  test('causes no warning of the driver on stderr', async () => {
+    const warnings: Error[] = [];
+    const listen = (warning: Error) => warnings.push(warning);
+    process.on('warning', listen);
+    for (const sslmode of ['require', 'verify-ca']) await connect('localhost', { sslmode, ...ca() });
+    await new Promise(setImmediate);
+    process.off('warning', listen);
+    expect(warnings).toEqual([]);
+  });
+});
