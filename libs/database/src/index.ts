@@ -1,6 +1,7 @@
 export { Database, type DatabaseOptions, type PoolUse } from './connection/database.ts';
 export { checkServer, checkSessions, checkWritable } from './connection/server/check-server.ts';
 export { ConnectionUrlError, nameOf, parseConnectionUrl, type Server } from './connection/server/connection-url.ts';
+export { type Obstacle } from './connection/standby-reads.ts';
 export { type Pooler } from './connection/session-pool.ts';
 export { createFoldCase } from './migrations/fold-case.ts';
 export { migrate, pendingMigrations, type AppliedMigration, type Migrations } from './migrations/migrate.ts';

@@ -1,6 +1,14 @@
 import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkSessions, Database, nameOf, type Migrations, type RowCounts, type Server } from '@rest-services/database';
+import {
+  checkSessions,
+  Database,
+  nameOf,
+  type Migrations,
+  type Obstacle,
+  type RowCounts,
+  type Server,
+} from '@rest-services/database';
 import closeWithGrace from 'close-with-grace';
 import { checkDatabase, exitIfUnusable, migrateDatabase, recount } from './commands.ts';
 import type { Service } from './create-service.ts';
@@ -87,6 +95,7 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
   if (settings.MIGRATE_ON_START) await migrateDatabase(app, connection, definition, { isJob: false });
   else await checkDatabase(app, serving);
   await exitIfUnusable(app, () => checkSessions(db));
+  await db.checkStandby();
 
   try {
     // Fastify listens at both addresses of localhost, with a second server that the drain does not know.
@@ -110,7 +119,13 @@ export async function assembleService<Tables>(
     ...(settings.DATABASE_POOLER ? { pooler: settings.DATABASE_POOLER } : {}),
     onConnectionError,
   };
-  const db = new Database<Tables>({ ...connection, poolMax: settings.DATABASE_POOL_MAX, onServerSelected });
+  const standby = connectionOf(settings, 'DATABASE_READ_URL');
+  const db = new Database<Tables>({
+    ...connection,
+    poolMax: settings.DATABASE_POOL_MAX,
+    onServerSelected,
+    ...(standby ? { standby, onStandbyChange } : {}),
+  });
   const app = await buildApp(db, settings);
   const lifecycle: Lifecycle = { isDraining: false };
   // A dedicated connection: probes check whether the database can be reached, not whether there is much to do.
@@ -122,6 +137,11 @@ export async function assembleService<Tables>(
 
   function onConnectionError(error: Error, server: Server) {
     app.log.warn({ err: error, server: nameOf(server) }, 'database connection lost');
+  }
+
+  function onStandbyChange(obstacle: Obstacle | undefined) {
+    if (obstacle) app.log.warn({ reason: obstacle }, 'Reads go to the primary');
+    else app.log.info('Reads go to the standby');
   }
 
   function onServerSelected(server: Server, previous: Server | undefined) {

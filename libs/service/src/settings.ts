@@ -22,6 +22,10 @@ const EnvironmentVariables = Type.Object({
     Type.String({ pattern: '^postgres(ql)?://', description: 'postgres://USER:PASSWORD@HOST:PORT/DATABASE' }),
   ),
   DATABASE_MIGRATION_URL_FILE: Type.Optional(Type.String()),
+  DATABASE_READ_URL: Type.Optional(
+    Type.String({ pattern: '^postgres(ql)?://', description: 'postgres://USER:PASSWORD@HOST:PORT/DATABASE' }),
+  ),
+  DATABASE_READ_URL_FILE: Type.Optional(Type.String()),
   DATABASE_POOLER: Type.Optional(
     Type.Enum(['transaction', 'prepared-transaction'] satisfies Pooler[], {
       type: 'string',
@@ -66,7 +70,7 @@ export type Settings = Static<typeof EnvironmentVariables>;
 
 const variables = Object.entries(EnvironmentVariables.properties as Record<string, Variable>);
 const integers = variables.filter(([, { type }]) => type === 'integer').map(([name]) => name);
-const secrets = ['DATABASE_URL', 'DATABASE_MIGRATION_URL'];
+const secrets = ['DATABASE_URL', 'DATABASE_MIGRATION_URL', 'DATABASE_READ_URL'] as const;
 
 /**
  * Reads the settings out of `environment`. For a secret `X`, the file that `X_FILE` names is read where `X` is not set.
@@ -85,7 +89,7 @@ export function loadSettings(environment: NodeJS.ProcessEnv, defaultPort: number
 }
 
 /** A connection string, and how to read its password again from the file that holds it. */
-export function connectionOf(settings: Settings, name: 'DATABASE_URL' | 'DATABASE_MIGRATION_URL') {
+export function connectionOf(settings: Settings, name: (typeof secrets)[number]) {
   const url = settings[name];
   if (url === undefined) return undefined;
   const file = settings[`${name}_FILE`];
@@ -119,7 +123,12 @@ const nameIn = ({ params, instancePath }: ErrorObject) =>
   (params as { missingProperty?: string }).missingProperty ?? instancePath.slice(1);
 
 function notAllowed(name: string, given: NodeJS.ProcessEnv) {
-  const was = given[name] === undefined ? 'not set' : secrets.includes(name) ? 'not that' : JSON.stringify(given[name]);
+  const was =
+    given[name] === undefined
+      ? 'not set'
+      : (secrets as readonly string[]).includes(name)
+        ? 'not that'
+        : JSON.stringify(given[name]);
   const description = new Map(variables).get(name)?.description;
   return new Error(`${name} must be ${description}; it is ${was}`);
 }

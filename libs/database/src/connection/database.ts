@@ -3,8 +3,14 @@ import { Kysely, PostgresAdapter, PostgresDialect, type PostgresPoolClient } fro
 import { nameOf } from './server/connection-url.ts';
 import { SessionPool, type SessionPoolOptions } from './session-pool.ts';
 import type { Value } from './session.ts';
+import { StandbyReads, type Obstacle } from './standby-reads.ts';
 
-export type DatabaseOptions = SessionPoolOptions;
+export interface DatabaseOptions extends SessionPoolOptions {
+  /** Leads to a standby, for `read`. */
+  standby?: Pick<SessionPoolOptions, 'url' | 'readPassword'>;
+  /** Reads go to the standby from now on, or to the primary because of this obstacle. */
+  onStandbyChange?: (obstacle: Obstacle | undefined) => void;
+}
 
 /** Connections of a pool by state, and requests that wait for one. */
 export interface PoolUse {
@@ -24,26 +30,46 @@ export class Database<Tables> extends Kysely<Tables> {
   /** Limits the statements that may wait for a lock: the others keep half of the connections. */
   readonly lockWaits: Semaphore;
   readonly #sessions: SessionPool;
-  readonly #isPrepared: boolean;
+  readonly #standby: SessionPool | undefined;
+  readonly #standbyReads: StandbyReads | undefined;
 
   constructor(options: DatabaseOptions) {
     const sessions = new SessionPool(options);
     super({ dialect: new Dialect(sessions) });
     this.#sessions = sessions;
     this.supportsSessionState = options.pooler === undefined;
-    this.#isPrepared = options.pooler !== 'transaction';
+    const { standby, onStandbyChange = () => undefined } = options;
+    if (standby) {
+      const { pooler, poolMax, applicationName, onConnectionError } = options;
+      this.#standby = new SessionPool({ ...standby, pooler, poolMax, applicationName, onConnectionError });
+      this.#standbyReads = new StandbyReads(sessions, this.#standby, onStandbyChange);
+    }
     this.poolMax = options.poolMax;
     this.lockWaits = new Semaphore(Math.ceil(options.poolMax / 2));
   }
 
   /** Runs one statement without Kysely's own way to a result. @param name prepares the statement once per session */
-  async run<Row>(text: string, values: readonly Value[], name?: string) {
-    const session = await this.#sessions.connect();
-    try {
-      return await session.query<Row>(text, values, this.#isPrepared ? name : undefined);
-    } finally {
-      session.release();
-    }
+  run<Row>(text: string, values: readonly Value[], name?: string) {
+    return this.#sessions.query<Row>(text, values, name);
+  }
+
+  /** As `run`, for a statement that only reads: at the standby while it shows every acknowledged write. */
+  read<Row>(text: string, values: readonly Value[], name?: string) {
+    return (this.#standbyReads ?? this.#sessions).query<Row>(text, values, name);
+  }
+
+  /** Checks whether reads may go to the standby; without one, does nothing. */
+  async checkStandby() {
+    await this.#standbyReads?.check();
+  }
+
+  /** Whether reads go to the standby; `undefined` without one. */
+  get readsFromStandby() {
+    return this.#standbyReads?.isUsed;
+  }
+
+  override async destroy() {
+    await Promise.all([super.destroy(), this.#standby?.pool.end()]);
   }
 
   get poolUse(): PoolUse {

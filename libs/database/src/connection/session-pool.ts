@@ -9,7 +9,7 @@ import { parseConnectionUrl, type ConnectionTarget, type Server } from './server
 import { isAccepted, ServerClient, type ServerState } from './server/server-client.ts';
 import { noServer, ServerSelection } from './server/server-selection.ts';
 import { MIGRATION_PARAMETERS, REQUEST_PARAMETERS } from './session-parameters.ts';
-import { inTime, Session } from './session.ts';
+import { inTime, Session, type Value } from './session.ts';
 
 /** Timeout for a connection of a migration, which no client waits for. */
 const MIGRATION_CONNECT_MS = 10_000;
@@ -40,9 +40,9 @@ export interface SessionPoolOptions {
   /** Reads the password for each new connection, instead of the one in `url`; once more when the server refuses it. */
   readPassword?: () => Promise<string>;
   /** Name that PostgreSQL shows for the sessions, unless `url` or PGAPPNAME has one. */
-  applicationName?: string;
+  applicationName?: string | undefined;
   /** A pooler refuses session parameters, so that statements have no timeout of PostgreSQL. */
-  pooler?: Pooler;
+  pooler?: Pooler | undefined;
   /** Maximum number of connections. */
   poolMax: number;
   /** A connection was lost that no request was waiting for. */
@@ -62,6 +62,7 @@ export class SessionPool {
   readonly #target: ConnectionTarget;
   readonly #readsPassword: boolean;
   readonly #hasTimeouts: boolean;
+  readonly #isPrepared: boolean;
   readonly #maxWaiting: number;
   #respondedAt = -Infinity;
   #isLost = false;
@@ -77,6 +78,7 @@ export class SessionPool {
     this.#target = target;
     this.#readsPassword = readPassword !== undefined;
     this.#hasTimeouts = hasTimeouts;
+    this.#isPrepared = pooler !== 'transaction';
     this.#maxWaiting = poolMax * WAITING_PER_CONNECTION;
 
     const servers = new ServerSelection({
@@ -134,6 +136,21 @@ export class SessionPool {
   /** Number of connections that the server has ended, or on which it did not respond. */
   get lostConnections() {
     return this.#lostConnections;
+  }
+
+  /** Whether no connection has been lost since the last response. */
+  get isReachable() {
+    return !this.#isLost;
+  }
+
+  /** Runs one statement. @param name prepares it once per session, unless a pooler forgets prepared statements */
+  async query<Row>(text: string, values: readonly Value[], name?: string) {
+    const session = await this.connect();
+    try {
+      return await session.query<Row>(text, values, this.#isPrepared ? name : undefined);
+    } finally {
+      session.release();
+    }
   }
 
   /** @throws OverloadedError on overload, Error with a SQLSTATE or the name of a system error as `code` when the server is lost */

@@ -2,7 +2,7 @@ import { Semaphore } from '@rest-services/concurrency';
 import { sql } from 'kysely';
 import type { Database } from '../connection/database.ts';
 import { MAX_READS, readInTurn, RETRY_ALONE, shareStatements } from './shared-statement.ts';
-import { columnList, idArray, parameter, prepare } from './statement.ts';
+import { columnList, idArray, parameter, prepareRead } from './statement.ts';
 import type { WithId } from './write-statements.ts';
 
 /** Maximum size of a text that requests read together. Longer ones would together take too much memory. */
@@ -19,7 +19,7 @@ export function createFind<Row extends WithId>(
   longText?: string,
 ) {
   const select = (selected: unknown) =>
-    prepare(db, sql<Row>`select ${selected} from ${sql.table(table)} where id = any(${parameter('bigint[]')})`);
+    prepareRead(db, sql<Row>`select ${selected} from ${sql.table(table)} where id = any(${parameter('bigint[]')})`);
   const readWhole = select(columnList(columns));
   const readShort = longText === undefined ? readWhole : select(sql.join(columns.map(nullIfLong)));
   const longTexts = new Semaphore(LONG_TEXTS_AT_ONCE);

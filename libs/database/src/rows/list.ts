@@ -1,6 +1,6 @@
 import { sql, type Expression, type RawBuilder } from 'kysely';
 import type { Database } from '../connection/database.ts';
-import { parameter, prepare } from './statement.ts';
+import { parameter, prepareRead } from './statement.ts';
 import type { WithId } from './write-statements.ts';
 
 /** Maximum number of rows that one statement of a list reads. */
@@ -30,7 +30,7 @@ export function listContinuation<Tables, Row extends WithId>(
   rowsAfter: (id: RawBuilder<number>) => Expression<Row>,
   longText?: string,
 ) {
-  const read = prepare(db, chunk(rowsAfter(parameter<number>('bigint')), longText, parameter<number>('bigint')));
+  const read = prepareRead(db, chunk(rowsAfter(parameter<number>('bigint')), longText, parameter<number>('bigint')));
   return function listFrom(rows: Row[], limit = Infinity): List<Row> {
     const missing = limit - rows.length;
     if (missing <= 0 || !mayContinue(rows)) return { rows, next: undefined };

@@ -1,7 +1,7 @@
 import { coalesce } from '@rest-services/concurrency';
 import { sql } from 'kysely';
 import type { Database } from '../connection/database.ts';
-import { columnList, parameter, prepare } from './statement.ts';
+import { columnList, parameter, prepareRead } from './statement.ts';
 import type { WithId } from './write-statements.ts';
 
 export interface Position {
@@ -24,12 +24,12 @@ export function createPages(
 ): (position: Position) => Promise<{ total: number; rows: WithId[] }> {
   const total = sql`(select total from ${sql.id(`${table}_count`)}) as total_count`;
   const inOrder = sql`order by id limit ${parameter('bigint')}`;
-  const first = prepare(
+  const first = prepareRead(
     db,
     sql<WithId & Total>`select ${columnList(columns)}, ${total} from ${sql.table(table)} ${inOrder}`,
   );
   // An empty page is one row of nulls with the total. The function stands in a sub-select: the planner would call it, too, to estimate.
-  const deep = prepare(
+  const deep = prepareRead(
     db,
     sql<(WithId | { id: null }) & Total>`
       select page.*, ${total}

@@ -8,7 +8,7 @@ import { CHUNK_ROWS, chunk, listContinuation, type List } from './list.ts';
 import { createPages, type Position } from './page.ts';
 import { createSearch, type SearchOptions } from './search.ts';
 import { MAX_WRITES, RETRY_ALONE, shareStatements, writeInTurn } from './shared-statement.ts';
-import { columnList, prepare } from './statement.ts';
+import { columnList, prepareRead } from './statement.ts';
 import {
   deleteStatements,
   insertStatements,
@@ -152,7 +152,7 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
       ([column, value]) => sql<SqlBool>`${sql.ref(column)} = ${sql.lit(value)}`,
     );
     const matching = (...more: RawBuilder<SqlBool>[]) => this.#select(...conditions, ...more);
-    const readFirst = prepare(this.#db, chunk(matching(), longText));
+    const readFirst = prepareRead(this.#db, chunk(matching(), longText));
     const listFrom = listContinuation<unknown, Row>(this.#db, (id) => matching(sql`id > ${id}`), longText);
     return coalesce(async () => listFrom((await readFirst()).rows));
   }

@@ -6,7 +6,7 @@ import { errorCode, SQLSTATE } from '../sqlstate.ts';
 import { SHARED_MS } from '../time-budget.ts';
 import { CHUNK_ROWS, mayContinue, withinBytes, type List } from './list.ts';
 import { RETRY_ALONE, shareStatements } from './shared-statement.ts';
-import { compile, parameter, prepare, textArray } from './statement.ts';
+import { compile, parameter, prepareRead, textArray } from './statement.ts';
 import type { WithId } from './write-statements.ts';
 
 /** Maximum number of searches that share one statement: all wait for the slowest. */
@@ -56,7 +56,7 @@ export function createSearch<Tables, Row extends WithId>(
   const chunkOf = (sorted: RawBuilder<Row>) => (longText === undefined ? sorted : withinBytes(sorted, longText));
 
   // `id + 0`, because the planner could scan the index of `id`.
-  const findByIndex = prepare(
+  const findByIndex = prepareRead(
     db,
     chunkOf(sql<Row>`
       select * from (${select(sql`${matches(parameter('text'))} and id + 0 > ${parameter('bigint')}`)}) as rows
@@ -64,7 +64,7 @@ export function createSearch<Tables, Row extends WithId>(
   );
   const matchesOfOne = sql<Row>`
     select * from (${select(matches(sql`searched.pattern`))}) as rows order by id + 0 limit ${sql.lit(CHUNK_ROWS)}`;
-  const findMany = prepare(
+  const findMany = prepareRead(
     db,
     sql<Row & { search: number }>`
       select found.*, searched.number as search
@@ -74,7 +74,7 @@ export function createSearch<Tables, Row extends WithId>(
   );
   const window = sql<Row>`
     select * from (${select(sql`id > ${parameter('bigint')}`)}) as rows order by id limit ${parameter('bigint')}`;
-  const scan = prepare(
+  const scan = prepareRead(
     db,
     chunkOf(sql<Row>`
       select * from (${window}) as scanned where ${folded} like (select fold_case(${parameter('text')}))

@@ -8,10 +8,20 @@ import type { Value } from '../connection/session.ts';
  * @param statement with any values: a call passes the real ones, in the order of the text
  */
 export function prepare<Tables, Row>(db: Database<Tables>, statement: RawBuilder<Row>) {
+  const { text, name } = compiled(db, statement);
+  return async (...values: Value[]) => db.run<Row>(text, values, name);
+}
+
+/** As `prepare`, for a statement that only reads. */
+export function prepareRead<Tables, Row>(db: Database<Tables>, statement: RawBuilder<Row>) {
+  const { text, name } = compiled(db, statement);
+  return async (...values: Value[]) => db.read<Row>(text, values, name);
+}
+
+function compiled<Tables>(db: Database<Tables>, statement: RawBuilder<unknown>) {
   const { sql: text } = statement.compile(db);
   // The same in all releases, which may share the sessions of a pooler.
-  const name = hash('sha256', text, 'base64url');
-  return async (...values: Value[]) => db.run<Row>(text, values, name);
+  return { text, name: hash('sha256', text, 'base64url') };
 }
 
 /** As `prepare`, for a statement whose best plan changes while its table grows: PostgreSQL plans each execution. */

@@ -99,6 +99,17 @@ export function addMetrics<Tables>(
     },
   });
 
+  if (db.readsFromStandby !== undefined) {
+    new Gauge({
+      name: 'database_reads_from_standby',
+      help: 'Whether GETs read from the standby of DATABASE_READ_URL: 0 while they read from the primary.',
+      registers: [registry],
+      collect() {
+        this.set(db.readsFromStandby ? 1 : 0);
+      },
+    });
+  }
+
   new Counter({
     name: 'database_connections_lost_total',
     help: 'Connections that the database has ended, or on which it did not respond in time.',

@@ -44,6 +44,7 @@ export function addProbes<Tables>(app: FastifyInstance, { db, probing, migration
   app.get('/readyz', forMachines, async (_request, reply) => {
     const obstacle = lifecycle.isDraining ? 'draining' : await databaseObstacle();
     if (!lifecycle.isDraining) logChange(obstacle);
+    void db.checkStandby();
     return obstacle ? reply.code(503).send({ message: obstacle }) : { message: 'ready' };
   });
 
