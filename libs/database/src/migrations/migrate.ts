@@ -4,9 +4,10 @@ import { Migrator, type Migration } from 'kysely/migration';
 import { Database, type DatabaseOptions } from '../connection/database.ts';
 import { MIGRATION_IDLE_TIMEOUT } from '../connection/session-parameters.ts';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
+import { createIndex, lockIndexes, unlockIndexes, type ConcurrentIndex } from './concurrent-index.ts';
 
 /** Schema changes by name. Names sort in the order of writing; a released one is never edited. */
-export type Migrations = Record<string, Migration>;
+export type Migrations = Record<string, Migration | ConcurrentIndex>;
 
 /**
  * Maximum wait of a migration for a lock, after which it retries: requests for the table wait behind it. It is longer than the
@@ -29,7 +30,7 @@ export interface MigrateOptions extends Pick<
    * and after a retry.
    */
   onBlocked?: (pids: number[]) => void;
-  /** Called for each migration that has been applied, after the commit of all of them. */
+  /** Called for each migration that has been applied, after the commit of its transaction. */
   onApplied?: (migration: AppliedMigration) => void;
 }
 
@@ -42,9 +43,9 @@ export interface AppliedMigration {
 /**
  * Brings the schema up to date, one process at a time, under a lock that PostgreSQL frees when its holder dies, or some seconds after
  * it is frozen or cut off. Leaves a database as it is that a newer release has migrated. Retries for as long as other sessions use a
- * table.
- * @throws the error of a migration, after rolling back all of them; an Error that names DATABASE_MIGRATION_URL when a pooler stands
- * before the server
+ * table. All migrations are one transaction, except that those before a `ConcurrentIndex` are committed first.
+ * @throws the error of a migration, after rolling back its transaction; an Error that names DATABASE_MIGRATION_URL when a pooler
+ * stands before the server
  */
 export async function migrate(
   { onBlocked = () => undefined, onApplied = () => undefined, ...connection }: MigrateOptions,
@@ -54,24 +55,28 @@ export async function migrate(
   const watching = new Database({ ...connection, poolMax: 1 });
   const isOver = new AbortController();
   const durations = new Map<string, number>();
+  let createdIndex: string | undefined;
   try {
     await db.connection().execute(async (migrating) => {
       const pid = await directSessionOf(migrating);
-      await sql`set lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(migrating);
-      void watchBlockers(watching, pid, onBlocked, isOver.signal).catch(() => undefined);
+      void watchBlockers(watching, pid, onChange(onBlocked), isOver.signal).catch(() => undefined);
       const migrator = new Migrator({
         db: migrating,
         provider: { getMigrations },
         ...(await migrationTableSchema(migrating)),
       });
       for (;;) {
-        const { error, results = [] } = await migrator.migrateToLatest();
-        if (!error) {
-          results.forEach(({ migrationName: name }) => onApplied({ name, ms: durations.get(name)! }));
-          return;
+        await applyTransaction(migrating, migrator);
+        const [index] = await pendingMigrations(migrating, migrations);
+        if (index === undefined) return;
+        await lockIndexes(migrating, onChange(onBlocked));
+        // Another process may have created it during the wait.
+        if ((await pendingMigrations(migrating, migrations)).includes(index)) {
+          await timed(index, () => createIndex(migrating, migrations[index] as ConcurrentIndex));
+          createdIndex = index;
+          await applyTransaction(migrating, migrator);
         }
-        if (errorCode(error) !== SQLSTATE.LOCK_NOT_AVAILABLE) throw error as Error;
-        await sleep(RETRY_MS);
+        await unlockIndexes(migrating);
       }
     });
   } catch (error) {
@@ -82,26 +87,51 @@ export async function migrate(
     await watching.destroy();
   }
 
+  async function applyTransaction(migrating: QueryExecutorProvider, migrator: Migrator) {
+    await sql`set lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(migrating);
+    for (;;) {
+      const { error, results = [] } = await migrator.migrateToLatest();
+      if (!error) {
+        results.forEach(({ migrationName: name }) => onApplied({ name, ms: durations.get(name)! }));
+        return;
+      }
+      if (errorCode(error) !== SQLSTATE.LOCK_NOT_AVAILABLE) throw error as Error;
+      await sleep(RETRY_MS);
+    }
+  }
+
   /** Asked for while the only connection holds the lock; another one, kept, would be ended as idle in a long migration. */
   async function getMigrations() {
     const reading = new Database<MigrationTable>({ ...connection, poolMax: 1, hasTimeouts: false });
     try {
       const applied = await appliedMigrations(reading);
-      const timed = Object.entries(migrations).map(([name, migration]) => [name, timedMigration(name, migration)]);
-      return Object.fromEntries([...applied.map((name) => [name, alreadyApplied]), ...timed]) as Migrations;
+      const runnable = transactionOf(Object.keys(migrations).filter((name) => !applied.includes(name)));
+      return Object.fromEntries([
+        ...applied.map((name) => [name, alreadyApplied]),
+        ...runnable.map((name) => [name, transactional(name)]),
+      ]) as Record<string, Migration>;
     } finally {
       await reading.destroy();
     }
   }
 
-  function timedMigration(name: string, migration: Migration): Migration {
-    return {
-      up: async (migrating) => {
-        const startedAt = performance.now();
-        await migration.up(migrating);
-        durations.set(name, performance.now() - startedAt);
-      },
-    };
+  /** The pending migrations before the next index, or the index alone after it has been created. */
+  function transactionOf(pending: string[]) {
+    if (createdIndex !== undefined && pending[0] === createdIndex) return [createdIndex];
+    const index = pending.findIndex((name) => 'createIndexConcurrently' in migrations[name]!);
+    return index === -1 ? pending : pending.slice(0, index);
+  }
+
+  function transactional(name: string): Migration {
+    const migration = migrations[name]!;
+    if ('createIndexConcurrently' in migration) return alreadyApplied;
+    return { up: (migrating) => timed(name, () => migration.up(migrating)) };
+  }
+
+  async function timed(name: string, run: () => Promise<void>) {
+    const startedAt = performance.now();
+    await run();
+    durations.set(name, performance.now() - startedAt);
   }
 }
 
@@ -163,16 +193,23 @@ function describeRefusal(error: unknown) {
 async function watchBlockers(
   db: QueryExecutorProvider,
   pid: number,
-  onBlocked: (pids: number[]) => void,
+  report: (pids: number[]) => void,
   signal: AbortSignal,
 ) {
-  for (let known = ''; ;) {
+  for (;;) {
     await sleep(WATCH_INTERVAL_MS, undefined, { signal });
     // The migration does not depend on the report.
-    const pids = await blockersOf(db, pid).catch(() => []);
+    report(await blockersOf(db, pid).catch(() => []));
+  }
+}
+
+/** Leaves out empty lists, and those that equal the one before. */
+function onChange(onBlocked: (pids: number[]) => void) {
+  let known = '';
+  return (pids: number[]) => {
     if (pids.length > 0 && String(pids) !== known) onBlocked(pids);
     known = String(pids);
-  }
+  };
 }
 
 async function blockersOf(db: QueryExecutorProvider, pid: number) {

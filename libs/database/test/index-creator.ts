@@ -1,0 +1,16 @@
+// A process that creates an index, and prints a line when it waits for another session: see concurrent-index.test.ts
+import { sql } from 'kysely';
+import { migrate, type Migrations } from '../src/index.ts';
+
+export const released: Migrations = {
+  '0001_item': { up: (db) => sql`create table item (status text)`.execute(db).then(() => undefined) },
+};
+export const indexed: Migrations = {
+  ...released,
+  '0002_item_status': { createIndexConcurrently: 'item_status', on: 'item', definition: sql`(status)` },
+};
+
+if (import.meta.main) {
+  const [, , url] = process.argv;
+  await migrate({ url: url!, onConnectionError: () => undefined, onBlocked: () => console.log('waiting') }, indexed);
+}
