@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
 import { load, startProcess, type LogLine } from '@rest-services/testing';
+import pg from 'pg';
 import { startProgram } from './program.ts';
 
 const main = join(import.meta.dirname, '..', '..', 'apps', 'items', 'dist', 'main.js');
@@ -83,6 +85,26 @@ test.each([
   expect(await service.ended).toEqual({ code: 0, errors: '' });
 });
 
+/** PgBouncer keeps prepared statements since release 1.21; Debian 12 has 1.18. */
+const [, major, minor] = /PgBouncer (\d+)\.(\d+)/.exec(execFileSync('pgbouncer', ['--version'], { encoding: 'utf8' }))!;
+const testPrepared = Number(major) > 1 || Number(minor) >= 21 ? test : test.skip;
+
+testPrepared('DATABASE_POOLER prepared-transaction: prepares statements through the pooler', async () => {
+  expect((await startProcess(main, { DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
+  const DATABASE_URL = await startPooler('max_prepared_statements = 100');
+  const service = startProcess(main, { DATABASE_URL, DATABASE_POOLER: 'prepared-transaction' });
+  const url = await service.listening();
+  const create = { method: 'POST' as const, path: '/v1/items', body: { title: 'a' } };
+  const traffic = load(url, ['/readyz', '/v1/items', create, '/v1/items?page=2', '/v1/items/summary'], 32);
+  await traffic.until(({ status }) => status === 200, 200);
+  expect((await traffic.stop()).filter(({ status }) => status !== 200 && status !== 201)).toEqual([]);
+  const through = new pg.Client(DATABASE_URL);
+  await through.connect();
+  const { rows } = await through.query<{ count: number }>('select count(*)::int as count from pg_prepared_statements');
+  expect(rows[0]!.count).toBeGreaterThan(0);
+  await through.end();
+});
+
 test.each([
   ['refuses', ''],
   ['ignores', 'ignore_startup_parameters = options, statement_timeout'],
@@ -90,7 +112,7 @@ test.each([
   expect((await startProcess(main, { DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
   const service = startProcess(main, { DATABASE_URL: await startPooler(settings), MIGRATE_ON_START: 'false' });
   expect(await service.ended).toEqual({ code: 1, errors: '' });
-  const message = 'DATABASE_POOLER must be transaction: DATABASE_URL leads to a pooler';
+  const message = 'DATABASE_POOLER must be transaction or prepared-transaction: DATABASE_URL leads to a pooler';
   expect(service.log).toEqual([expect.objectContaining({ level: 60, err: expect.objectContaining({ message }) })]);
 });
 
