@@ -16,6 +16,9 @@ const run = promisify(execFile);
 /** The newest PostgreSQL of Debian's, which has pg_dump and a server that it can read. */
 const programs = globSync('/usr/lib/postgresql/*/bin').sort().at(-1)!;
 
+const isRoot = process.getuid!() === 0;
+const asUser = isRoot ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {};
+
 let folder: string;
 let server: Awaited<ReturnType<typeof startProgram>>;
 let serverUrl: string;
@@ -24,16 +27,21 @@ let [source, target] = ['', ''];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'restore-'));
   await chmod(folder, 0o755);
-  const isRoot = process.getuid!() === 0;
   if (isRoot) await chown(folder, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
   const port = await freePort();
   execFileSync(
     join(programs, 'initdb'),
     ['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N'],
-    {
-      ...(isRoot ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {}),
-    },
+    asUser,
   );
+  ({ server, url: serverUrl } = await startServer(join(folder, 'data'), port));
+});
+afterAll(async () => {
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function startServer(data: string, port: number) {
   const settings = [
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
@@ -42,25 +50,22 @@ beforeAll(async () => {
     'log_min_messages=fatal',
     `port=${port}`,
   ];
-  server = await startProgram(
+  const started = await startProgram(
     join(programs, 'postgres'),
-    ['-D', join(folder, 'data'), ...settings.flatMap((setting) => ['-c', setting])],
+    ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
     {},
     port,
   );
-  serverUrl = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   // It listens before it has started up.
   for (let isStarting = true; isStarting;) {
-    isStarting = await execute(serverUrl, 'select').then(
+    isStarting = await execute(url, 'select').then(
       () => false,
       (error: unknown) => (error as pg.DatabaseError).code === '57P03',
     );
   }
-});
-afterAll(async () => {
-  await server.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+  return { server: started, url };
+}
 
 async function on<Result>(url: string, act: (client: pg.Client) => Promise<Result>) {
   const client = new pg.Client({ connectionString: url });
@@ -174,6 +179,25 @@ test.each([
   );
   await expectExact(target);
   expect(await command(target, 'migrate')).not.toContainEqual(expect.objectContaining({ level: 50 }));
+});
+
+test('A base backup that is taken during writes has the counts', async () => {
+  const copy = join(folder, 'copy');
+  const backup = run(
+    join(programs, 'pg_basebackup'),
+    ['-D', copy, '-d', serverUrl, '-X', 'stream', '-c', 'fast'],
+    asUser,
+  );
+  let isTaken = false;
+  const taken = backup.finally(() => (isTaken = true));
+  do await execute(source, `insert into item (title) select 'Meanwhile' from generate_series(1, 100)`);
+  while (!isTaken);
+  await taken;
+  const restored = await startServer(copy, await freePort());
+  const url = restored.url.replace(/postgres$/, 'source');
+  await expectExact(url);
+  expect(await command(url, 'migrate')).not.toContainEqual(expect.objectContaining({ level: 50 }));
+  await restored.server.stop();
 });
 
 test('A promoted logical subscriber has the counts after its sequence is set and recount has run', async () => {
