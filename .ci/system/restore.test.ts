@@ -188,10 +188,10 @@ test('A base backup that is taken during writes has the counts', async () => {
     ['-D', copy, '-d', serverUrl, '-X', 'stream', '-c', 'fast'],
     asUser,
   );
-  let isTaken = false;
-  const taken = backup.finally(() => (isTaken = true));
+  const states = { isTaken: false };
+  const taken = backup.finally(() => (states.isTaken = true));
   do await execute(source, `insert into item (title) select 'Meanwhile' from generate_series(1, 100)`);
-  while (!isTaken);
+  while (!states.isTaken);
   await taken;
   const restored = await startServer(copy, await freePort());
   const url = restored.url.replace(/postgres$/, 'source');

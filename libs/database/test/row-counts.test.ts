@@ -101,7 +101,7 @@ async function waiting(type: 'advisory' | 'relation' = 'advisory', on = db) {
 /** Runs the statements of a repository in a transaction. */
 const inTransaction = (transaction: Kysely<Tables>) =>
   Object.assign(transaction, {
-    run: (text: string, values: unknown[]) => transaction.executeQuery(CompiledQuery.raw(text, values)),
+    read: (text: string, values: unknown[]) => transaction.executeQuery(CompiledQuery.raw(text, values)),
   }) as unknown as Database<unknown>;
 
 /** Compares counts and pages with what reading the table gives, in one snapshot. */

@@ -140,13 +140,12 @@ function withoutEmpty(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 /** Reads `X` out of the file that `X_FILE` names, which counts as not set where `X` is set. */
 function withSecrets(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const result = { ...environment };
-  for (const name of secrets) {
+  const read = secrets.map((name) => {
     const file = environment[`${name}_FILE`];
-    if (environment[name]) delete result[`${name}_FILE`];
-    else if (file) result[name] = readSecret(`${name}_FILE`, file);
-  }
-  return result;
+    if (environment[name]) return { [`${name}_FILE`]: undefined };
+    return file ? { [name]: readSecret(`${name}_FILE`, file) } : {};
+  });
+  return Object.assign({}, environment, ...read) as NodeJS.ProcessEnv;
 }
 
 function readSecret(name: string, file: string) {

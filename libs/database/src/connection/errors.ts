@@ -24,5 +24,8 @@ export const isPoolTimeout = (error: unknown) =>
 /** Whether pg's pool had no free connection in time. */
 export const isQueueTimeout = (error: unknown) => (error as Error).message.includes('timeout exceeded');
 
+/** Whether a server, or each of several, takes no writes. */
+export const isReadOnlyError = (error: unknown) => errorCode(error) === SQLSTATE.READ_ONLY_SQL_TRANSACTION;
+
 /** Whether the server did not respond in time. */
 export const isTimeout = (error: unknown) => errorCode(error) === 'ETIMEDOUT';

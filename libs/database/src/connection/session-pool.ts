@@ -3,7 +3,7 @@ import { overloaded } from '@rest-services/errors';
 import pg from 'pg';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
 import { CONNECT_MS, CONNECTION_WAIT_MS, STATEMENT_MS } from '../time-budget.ts';
-import { isPoolTimeout, isQueueTimeout, isTimeout, withErrorCode } from './errors.ts';
+import { isPoolTimeout, isQueueTimeout, isReadOnlyError, isTimeout, withErrorCode } from './errors.ts';
 import { resultTypes } from './result-types.ts';
 import { parseConnectionUrl, type ConnectionTarget, type Server } from './server/connection-url.ts';
 import { isAccepted, ServerClient, type ServerState } from './server/server-client.ts';
@@ -53,7 +53,11 @@ export interface SessionPoolOptions {
   hasTimeouts?: boolean;
 }
 
-type PooledClient = ServerClient & pg.PoolClient;
+/** The pool makes its clients by its option `Client`. */
+function pooledClient(client: pg.PoolClient): ServerClient & pg.PoolClient {
+  if (client instanceof ServerClient) return client;
+  throw new TypeError('The client is not from this pool');
+}
 
 /** Sessions with time limits on a selected server, out of a pool of connections. */
 export class SessionPool {
@@ -102,7 +106,7 @@ export class SessionPool {
           super(config, servers.server, { selection: servers.number, isBehindPooler });
         }
       },
-      onConnect: (client) => this.#check(client as ServerClient, connectMs),
+      verify: (client, done) => void this.#check(pooledClient(client), connectMs).then(() => done(), done),
       max: poolMax,
       connectionTimeoutMillis: hasTimeouts ? CONNECT_MS : MIGRATION_CONNECT_MS,
       idleTimeoutMillis: IDLE_MS,
@@ -111,7 +115,7 @@ export class SessionPool {
     // Without a listener, a client that is in use when the server goes away ends the process. The pool reports idle ones once more.
     this.pool.on('connect', (client) =>
       client.on('error', (error) => {
-        const { server, selection } = client as PooledClient;
+        const { server, selection } = pooledClient(client);
         this.#lose(selection);
         onConnectionError(error, server);
       }),
@@ -124,7 +128,7 @@ export class SessionPool {
     return !this.#isLost && !this.#isReadOnly && performance.now() - this.#respondedAt < RECENT_MS;
   }
 
-  /** Whether the last server that responded takes no writes. */
+  /** Whether the last server that responded takes no writes, or no server that responds is one that does. */
   get isReadOnly() {
     return this.#isReadOnly;
   }
@@ -171,7 +175,7 @@ export class SessionPool {
         this.#isReadOnly = client.state?.isReadOnly ?? false;
       },
       onLoss: (error, sentAt) => {
-        if (errorCode(error) === SQLSTATE.READ_ONLY_SQL_TRANSACTION) this.#isReadOnly = true;
+        if (isReadOnlyError(error)) this.#isReadOnly = true;
         // A server that has responded to other sessions meanwhile is only slow.
         const isSilent = isTimeout(error);
         if (isSilent && this.#respondedAt > sentAt) this.#isLost = true;
@@ -199,7 +203,7 @@ export class SessionPool {
   async #connectOnce() {
     if (!this.#servers.isCurrent) await this.#servers.select();
     for (;;) {
-      const client = (await this.pool.connect()) as PooledClient;
+      const client = pooledClient(await this.pool.connect());
       if (client.selection === this.#servers.number) return client;
       client.release(true);
     }
@@ -222,6 +226,7 @@ export class SessionPool {
     await endOfTurn();
     // Other statements have got responses since, so the server is only busy.
     if (isPoolTimeout(error) && this.#respondedAt > requestedAt) throw overloaded();
+    if (isReadOnlyError(error)) this.#isReadOnly = true;
     this.#isLost = true;
     throw withErrorCode(error);
   }
@@ -247,5 +252,5 @@ function clientConfig(given: pg.ClientConfig, options: SessionPoolOptions): pg.C
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: resultTypes(),
-  } as pg.ClientConfig;
+  };
 }

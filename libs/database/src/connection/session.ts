@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
 import { READ_MS, UNRESPONSIVE_MS } from '../time-budget.ts';
-import { withErrorCode } from './errors.ts';
+import { isReadOnlyError, withErrorCode } from './errors.ts';
 
 /** A value of a statement; `undefined` is null. */
 export type Value = string | number | boolean | null | undefined;
@@ -72,9 +72,7 @@ export class Session {
 
 /** A session that began while its database was read-only stays read-only; a new one may write. */
 const hasEnded = (error: unknown) =>
-  !(error instanceof pg.DatabaseError) ||
-  error.severity === 'FATAL' ||
-  error.code === SQLSTATE.READ_ONLY_SQL_TRANSACTION;
+  !(error instanceof pg.DatabaseError) || error.severity === 'FATAL' || isReadOnlyError(error);
 
 /**
  * Rejects when the response is late. Unlike `query_timeout` of pg, takes a response that has arrived while the event loop was blocked:

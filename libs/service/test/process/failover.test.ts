@@ -148,6 +148,7 @@ test('loses no acknowledged write when the primary is killed and the standby pro
 async function expectReadOnly(url: string) {
   await service!.logged(/^database connection lost$/);
   expect(await readiness(url)).toEqual([503, { message: 'database is read-only' }]);
+  expect(await metrics(url)).toContain('database_read_only 1');
   expect(await service!.logged(/^Not ready$/)).toMatchObject({
     reason: 'database is read-only',
     err: { code: '25006' },

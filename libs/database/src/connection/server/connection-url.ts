@@ -57,9 +57,10 @@ export function parseConnectionUrl(url: string): ConnectionTarget {
   checkTls(parameters);
 
   // The host is replaced for each session.
-  const rest = `${scheme}${credentials === undefined ? '' : `${credentials}@`}localhost${path}?${parameters}`;
+  const rest = `${scheme}${credentials === undefined ? '' : `${credentials}@`}localhost${path}?${parameters.toString()}`;
   const passphrase = take('sslpassword');
-  const { host: _host, port: _port, ...config } = toClientConfig(parse(rest, { useLibpqCompat: true }));
+  const config = toClientConfig(parse(rest, { useLibpqCompat: true }));
+  delete config.host;
   if (passphrase && typeof config.ssl === 'object') config.ssl.passphrase = passphrase;
   return { servers, targetSessionAttributes, connectTimeoutMs, config };
 }

@@ -82,15 +82,18 @@ export class ServerSelection {
     for (const server of this.#inOrder(prefersStandby)) {
       try {
         const state = await probe(server);
-        if (isAccepted(state, attributes)) return this.#take(server, Infinity);
+        if (isAccepted(state, attributes)) {
+          this.#take(server, Infinity);
+          return;
+        }
         reached ??= server;
       } catch (error) {
         failure ??= error;
       }
     }
     if (!reached) throw failure;
-    if (prefersStandby) return this.#take(reached, performance.now() + PREFERRED_AGAIN_MS);
-    throw noServer(target);
+    if (!prefersStandby) throw noServer(target);
+    this.#take(reached, performance.now() + PREFERRED_AGAIN_MS);
   }
 
   #inOrder(prefersStandby: boolean) {
