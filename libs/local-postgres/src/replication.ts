@@ -148,23 +148,26 @@ export async function restartImmediately(server: ReplicationServer): Promise<voi
 
 /** Ends all processes of a server with SIGKILL, as when its machine is lost, and waits until they have gone. */
 export async function kill(server: ReplicationServer): Promise<void> {
-  const killed = await signal(server, 'SIGKILL');
+  // Its children must not see the postmaster's death: a commit that waits for the standby would become visible to queries.
+  const [postmaster, ...children] = await signal(server, 'SIGSTOP');
+  if (postmaster === undefined) return;
+  [...children, postmaster].forEach((pid) => send(pid, 'SIGKILL'));
   await until('the processes to end', async () => {
     const running = await processes();
-    return !running.some(({ pid, state }) => killed.includes(pid) && !state.startsWith('Z'));
+    return !running.some(({ pid, state }) => [postmaster, ...children].includes(pid) && !state.startsWith('Z'));
   });
   // pg_ctl takes a zombie for a running server, and waits in vain for the end of this file.
   await rm(join(server.directory, 'data', 'postmaster.pid'), { force: true });
 }
 
 /**
- * Sends a signal to all processes of a server.
- * @returns their ids
+ * Stops all processes of a server, or lets them continue.
+ * @returns their ids, the postmaster's first
  */
-export async function signal(server: ReplicationServer, name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): Promise<number[]> {
+export async function signal(server: ReplicationServer, name: 'SIGSTOP' | 'SIGCONT'): Promise<number[]> {
   const postmaster = (await runningServer(server.directory))?.pid;
   if (postmaster === undefined) return [];
-  // The postmaster first: otherwise it would start other processes, or restart them all because one was killed.
+  // The postmaster first: otherwise it would start other processes.
   send(postmaster, name);
   const children = (await processes()).filter(({ parent }) => parent === postmaster).map(({ pid }) => pid);
   children.forEach((pid) => send(pid, name));
