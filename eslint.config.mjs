@@ -28,6 +28,7 @@ const boundaries = (...alsoAllowed) => [
       { sourceTag: 'lib:local-postgres', onlyDependOnLibsWithTags: libs('workspace') },
       { sourceTag: 'lib:workspace', onlyDependOnLibsWithTags: [] },
       { sourceTag: 'lib:client', onlyDependOnLibsWithTags: [] },
+      { sourceTag: 'lib:history', onlyDependOnLibsWithTags: libs('local-postgres', 'testing') },
       { sourceTag: 'lib:bench', onlyDependOnLibsWithTags: libs('local-postgres') },
     ],
   },

@@ -95,9 +95,9 @@ describe('The project graph', () => {
 });
 
 describe('What runs in production', () => {
-  test('imports none of bench, testing, local-postgres and workspace', () => {
-    const tools = ['bench', 'testing', 'local-postgres', 'workspace'];
-    expect(usersOf('bench')).toEqual(['bench']);
+  test('imports none of bench, history, testing, local-postgres and workspace', () => {
+    const tools = ['bench', 'history', 'testing', 'local-postgres', 'workspace'];
+    expect([usersOf('bench'), usersOf('history')]).toEqual([['bench'], ['history']]);
     for (const [project, { data }] of Object.entries(graph.nodes)) {
       if (tools.includes(project)) continue;
       expect(importedProjects(data.root, ['src']).filter((name) => tools.includes(name))).toEqual([]);

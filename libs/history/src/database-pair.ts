@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureDatabase, replication } from '@rest-services/local-postgres';
+import pg from 'pg';
+import { openProxy, type TcpProxy } from './tcp-proxy.ts';
+
+type Server = replication.ReplicationServer;
+
+/** A primary and its synchronous standby, which change their roles in a failover. */
+export class DatabasePair {
+  /** Proxies between the services and the servers. */
+  readonly proxies: TcpProxy[];
+  readonly #home: string;
+  #primary: Server;
+  #standby: Server;
+
+  static async start() {
+    const home = await mkdtemp(join(tmpdir(), 'history-'));
+    const primary = await replication.startPrimary(join(home, 'a'));
+    const standby = await replication.startStandby(primary, join(home, 'b'), { name: 'standby' });
+    await replication.setSynchronous(primary, 'standby');
+    const pair: DatabasePair = new DatabasePair(home, primary, standby, [await openProxy(() => pair.#primary.port)]);
+    return pair;
+  }
+
+  private constructor(home: string, primary: Server, standby: Server, proxies: TcpProxy[]) {
+    this.#home = home;
+    this.#primary = primary;
+    this.#standby = standby;
+    this.proxies = proxies;
+  }
+
+  /** Connection string of a database for the services, which leads to the current primary. */
+  servicesUrl(name: string) {
+    const { username, password } = new URL(this.#primary.url);
+    const hosts = this.proxies.map(({ port }) => `127.0.0.1:${port}`).join(',');
+    return `postgres://${username}:${password}@${hosts}/${name}`;
+  }
+
+  /** Creates a database, unless it is there. @returns its connection string at the current primary */
+  databaseUrl(name: string) {
+    return ensureDatabase(this.#primary.url, name);
+  }
+
+  async dropDatabase(name: string) {
+    const client = new pg.Client({ connectionString: this.#primary.url });
+    await client.connect();
+    await client.query(`drop database ${pg.escapeIdentifier(name)} with (force)`);
+    await client.end();
+  }
+
+  /** Kills the primary and promotes the standby. The killed server becomes the standby, from a base backup. */
+  async failOver() {
+    const killed = this.#primary;
+    await replication.kill(killed);
+    await replication.promote(this.#standby);
+    [this.#primary, this.#standby] = [this.#standby, killed];
+    await replication.startStandby(this.#primary, killed.directory, { name: 'standby', port: killed.port });
+    await replication.setSynchronous(this.#primary, 'standby');
+  }
+
+  /** Restarts the primary as after a crash, and waits until its standby is synchronous again: before, a failover may lose writes. */
+  async restart() {
+    await replication.restartImmediately(this.#primary);
+    await replication.setSynchronous(this.#primary, 'standby');
+  }
+
+  /** Stops all processes of the primary, or lets them continue. */
+  async signal(name: 'SIGSTOP' | 'SIGCONT') {
+    await replication.signal(this.#primary, name);
+  }
+
+  async stop() {
+    await Promise.all(this.proxies.map((proxy) => proxy.close()));
+    // A server that is stopped by a signal could not shut down.
+    await Promise.all([this.#primary, this.#standby].map(replication.kill));
+    await rm(this.#home, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,55 @@
+/** State of one item: `undefined` while it does not exist. */
+export type State = { title: string; status: string } | undefined;
+
+/** An operation on one item, from its invocation to its response. */
+export interface Step {
+  startedAt: number;
+  endedAt: number;
+  /** Whether it changes the state. */
+  isWrite: boolean;
+  /** Whether its outcome is unknown: it may happen at any time after its start, or never. */
+  isOptional: boolean;
+  /** @returns the state after it, or `false` when the response contradicts the state before it */
+  apply(state: State): State | false;
+}
+
+/**
+ * Whether some order of the steps explains all responses: each step takes effect at one moment between its start and its end
+ * (Wing and Gong, with Lowe's memory of the configurations that have failed).
+ */
+export function isLinearizable(steps: readonly Step[]): boolean {
+  const sorted = [...steps].sort((a, b) => a.startedAt - b.startedAt);
+  const failed = new Set<string>();
+
+  function search(done: boolean[], state: State): boolean {
+    for (;;) {
+      // A step that is not done must not start after another one has ended.
+      const deadline = sorted.reduce(
+        (earliest, { endedAt, isOptional }, index) =>
+          done[index] || isOptional ? earliest : Math.min(earliest, endedAt),
+        Infinity,
+      );
+      if (deadline === Infinity) return true;
+      const possible = sorted.flatMap((step, index) => (!done[index] && step.startedAt <= deadline ? [index] : []));
+      // A read changes nothing: where one fits, no later place can be better.
+      const reads = possible.filter((index) => !sorted[index]!.isWrite && sorted[index]!.apply(state) !== false);
+      if (reads.length > 0) {
+        reads.forEach((index) => (done[index] = true));
+        continue;
+      }
+
+      const configuration = `${done.map((isStepDone) => (isStepDone ? 1 : 0)).join('')} ${JSON.stringify(state)}`;
+      if (failed.has(configuration)) return false;
+      failed.add(configuration);
+      return possible.some((index) => {
+        const step = sorted[index]!;
+        const after = step.isWrite && step.apply(state);
+        if (after === false) return false;
+        const next = [...done];
+        next[index] = true;
+        return search(next, after);
+      });
+    }
+  }
+  return search(new Array<boolean>(sorted.length).fill(false), undefined);
+}

@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { FINAL_CLIENT, findViolations, type Violation } from './checks.ts';
+import { KnownItems, list, runClient, WHOLE_LIST } from './clients.ts';
+import { makeSchedule, runFaults, type Fault, type FaultyParts } from './faults.ts';
+import { History, isDone, isUnknown, type Operation, type Row } from './history.ts';
+import { Random } from './random.ts';
+import { openClient, type Send } from './send.ts';
+
+const CLIENTS = 8;
+
+/** Items that exist at the start of every second seed: their list is read in two chunks. */
+const EARLIER_ITEMS = 300;
+
+/** Client of the creates that the earlier items stand for. */
+export const SETUP_CLIENT = 'setup';
+
+/** Time in which the services must respond after all faults have healed. */
+const RECOVERY_MS = 15_000;
+const PROBE_INTERVAL_MS = 50;
+
+export interface RunOptions {
+  seed: number;
+  seconds: number;
+  /** Base URLs of the services. */
+  urls: string[];
+  /** @returns the connection string of the services' database at the current primary */
+  databaseUrl: () => Promise<string> | string;
+  /** What faults happen to; without, there are none. */
+  parts?: FaultyParts;
+  /** Changes how each client sends requests. */
+  wrap?: (send: Send) => Send;
+}
+
+export interface Report {
+  violations: Violation[];
+  history: History;
+  unknown: number;
+  faults: Partial<Record<Fault['kind'], number>>;
+  longestMs: number;
+}
+
+/** Runs clients and faults on services with an empty database, as the seed decides, and checks the history. */
+export async function runSeed({
+  seed,
+  seconds,
+  urls,
+  databaseUrl,
+  parts,
+  wrap = (send) => send,
+}: RunOptions): Promise<Report> {
+  const random = new Random(seed);
+  const lanes = parts ? makeSchedule(random.fork(), seconds, urls.length) : [];
+  const history = new History();
+  const known = new KnownItems();
+  const earlier = await withClient(databaseUrl, (client) => createEarlierItems(client, seed % 2 ? EARLIER_ITEMS : 0));
+  earlier.forEach((operation) => {
+    history.operations.push(operation);
+    known.learn(operation);
+  });
+
+  const clients = Array.from({ length: CLIENTS }, async (_, index) => {
+    const { send, close } = openClient();
+    const name = `client-${index + 1}`;
+    await runClient({ name, random: random.fork(), urls, known, history, send: wrap(send), seconds });
+    close();
+  });
+  const faults = parts ? runFaults(lanes, parts, history, seconds) : { counts: {}, freezes: [] };
+  await Promise.all(clients);
+  const { counts, freezes } = await faults;
+  await readFinalState(history, urls, databaseUrl);
+
+  const { operations } = history;
+  const times = operations
+    .filter(({ client }) => client !== FINAL_CLIENT)
+    .map(({ startedAt, endedAt }) => endedAt - startedAt);
+  return {
+    violations: findViolations(history, freezes),
+    history,
+    unknown: operations.filter(isUnknown).length,
+    faults: counts,
+    longestMs: Math.max(...times),
+  };
+}
+
+/** Inserts items directly. @returns the creates that would have made them */
+async function createEarlierItems(client: pg.Client, count: number): Promise<Operation[]> {
+  const { rows } = await client.query<Row>(
+    `insert into item (title) select 'earlier-' || n from generate_series(1, $1::integer) as n returning id::integer, title`,
+    [count],
+  );
+  return rows.map(({ id, title }) => ({
+    ...{ kind: 'create', method: 'POST', path: '/v1/items', body: { title }, client: SETUP_CLIENT, service: undefined },
+    ...{ requestId: '', startedAt: -1, endedAt: 0 },
+    response: { status: 201, requestId: '', total: undefined, body: { id } },
+  }));
+}
+
+/** Reads everything from the database and from each service, when no statement of a client is running any more. */
+async function readFinalState(history: History, urls: string[], databaseUrl: RunOptions['databaseUrl']) {
+  const { send, close } = openClient();
+  await Promise.all(urls.map((_, service) => untilDone(service)));
+  await withClient(databaseUrl, async (client) => {
+    while (await isBusy(client)) continue;
+    const operation: Operation = {
+      ...{ ...list(1, WHOLE_LIST), client: FINAL_CLIENT, service: undefined, requestId: '' },
+      ...{ startedAt: history.now(), endedAt: Infinity },
+    };
+    const { rows } = await client.query<{ rows: Row[]; total: number }>(`
+      select coalesce((select json_agg(i order by id) from (select id, title, status from item) as i), '[]') as rows,
+        (select total::integer from item_count) as total`);
+    operation.response = { status: 200, requestId: '', total: rows[0]!.total, body: rows[0]!.rows };
+    operation.endedAt = history.now();
+    history.operations.push(operation);
+  });
+  for (const service of urls.keys()) {
+    await untilDone(service, list(1, WHOLE_LIST), FINAL_CLIENT);
+    await untilDone(service, { kind: 'summary', method: 'GET', path: '/v1/items/summary' }, FINAL_CLIENT);
+  }
+  close();
+
+  async function untilDone(service: number, request = list(1, 1), client = 'probe') {
+    const deadline = history.now() + RECOVERY_MS;
+    while (!isDone(await history.record(client, service, urls[service]!, request, send))) {
+      await sleep(PROBE_INTERVAL_MS);
+      if (history.now() > deadline) throw new Error(`Service ${service} does not respond after the faults have healed`);
+    }
+  }
+}
+
+/** Whether a session of a service runs a statement. */
+async function isBusy(client: pg.Client) {
+  const { rowCount } = await client.query(
+    `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`,
+  );
+  return rowCount! > 0;
+}
+
+async function withClient<Result>(url: RunOptions['databaseUrl'], use: (client: pg.Client) => Promise<Result>) {
+  const client = new pg.Client({ connectionString: await url() });
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}

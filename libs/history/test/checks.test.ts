@@ -1,0 +1,135 @@
+import { describe, expect, test } from '@jest/globals';
+import { findViolations, FINAL_CLIENT } from '../src/checks.ts';
+import type { Operation } from '../src/history.ts';
+
+type Times = [startedAt: number, endedAt: number];
+
+let requests = 0;
+const operation = (
+  times: Times,
+  given: Partial<Operation> & Pick<Operation, 'kind' | 'method' | 'path'>,
+): Operation => {
+  const requestId = `request-${(requests += 1)}`;
+  const { response, ...rest } = given;
+  return {
+    ...{ client: 'client', service: 0, requestId, startedAt: times[0], endedAt: times[1] },
+    ...rest,
+    ...(response && { response: { ...response, requestId } }),
+  };
+};
+const response = (status: number, body: unknown, total?: number) => ({ status, body, total, requestId: undefined });
+
+/** Without a status, the outcome is unknown. */
+const create = (times: Times, title: string, id?: number) =>
+  operation(times, {
+    ...{ kind: 'create', method: 'POST', path: '/v1/items', body: { title } },
+    ...(id === undefined ? {} : { response: response(201, { id }) }),
+  });
+const update = (times: Times, title: string, status?: number) =>
+  operation(times, {
+    ...{ kind: 'update', method: 'PUT', path: '/v1/items/1', key: 1, body: { title } },
+    ...(status && { response: response(status, { message: 'Item updated successfully' }) }),
+  });
+const remove = (times: Times, status?: number) =>
+  operation(times, {
+    ...{ kind: 'delete', method: 'DELETE', path: '/v1/items/1', key: 1 },
+    ...(status && { response: response(status, { message: 'Item deleted successfully' }) }),
+  });
+/** Without a title, the item is absent. */
+const read = (times: Times, title?: string) =>
+  operation(times, {
+    ...{ kind: 'read', method: 'GET', path: '/v1/items/1', key: 1 },
+    response: title === undefined ? response(404, {}) : response(200, { id: 1, title, status: 'Doing' }),
+  });
+const list = (times: Times, titles: string[], client = 'client') =>
+  operation(times, {
+    ...{ kind: 'list', method: 'GET', path: '/v1/items', client, position: { offset: 0, limit: 100 } },
+    response: response(
+      200,
+      titles.map((title, index) => ({ id: index + 1, title, status: 'Doing' })),
+      titles.length,
+    ),
+  });
+
+/** Names of the checks that fail, and the number of lines that show the first one. */
+function check(...operations: Operation[]) {
+  const violations = findViolations({ operations });
+  return [
+    ...violations.map((violation) => violation.check),
+    ...violations.slice(0, 1).map(({ lines }) => lines.length),
+  ];
+}
+
+describe('A history is accepted', () => {
+  test('when concurrent writes can be ordered as the reads saw them', () => {
+    expect(
+      check(create([0, 1], 'a', 1), update([2, 9], 'b', 200), update([2, 9], 'c', 200), read([10, 11], 'b')),
+    ).toEqual([]);
+    expect(check(create([0, 1], 'a', 1), update([2, 9], 'b', 200), read([3, 4], 'b'), read([5, 6], 'b'))).toEqual([]);
+  });
+
+  test('whether or not a write of unknown outcome has been done, at any time', () => {
+    const before = [create([0, 1], 'a', 1), update([2, 3], 'b')];
+    expect(check(...before, read([4, 5], 'a'), read([6, 7], 'a'))).toEqual([]);
+    expect(check(...before, read([4, 5], 'a'), read([6, 7], 'b'))).toEqual([]);
+    expect(check(create([0, 1], 'a'), list([2, 3], []), list([4, 5], ['a']))).toEqual([]);
+    expect(check(create([0, 1], 'a', 1), remove([2, 3]), read([4, 5], 'a'), read([6, 7]))).toEqual([]);
+  });
+});
+
+describe('A history is refused', () => {
+  test('when a read ends before the write that it saw, or misses one that had ended', () => {
+    const stale = [create([0, 1], 'a', 1), update([2, 3], 'b', 200), read([4, 5], 'a')];
+    expect(check(...stale)).toEqual(['items are linearizable', 2]);
+    expect(check(create([0, 1], 'a', 1), read([2, 3], 'b'), update([4, 5], 'b', 200))).toEqual([
+      'items are linearizable',
+      2,
+    ]);
+  });
+
+  test('when a later read sees an older state, whatever the writes', () => {
+    const before = [create([0, 1], 'a', 1), update([2, 9], 'b')];
+    expect(check(...before, read([3, 4], 'b'), read([5, 6], 'a'))).toEqual(['items are linearizable', 2]);
+    expect(check(create([0, 1], 'a', 1), remove([2, 3], 200), read([4, 5], 'a'))).toEqual([
+      'items are linearizable',
+      2,
+    ]);
+  });
+
+  test('when an acknowledged write is gone at the end, without what does not matter', () => {
+    const reads = Array.from({ length: 50 }, (_, index) => read([10 + index, 11 + index], 'b'));
+    const operations = [create([0, 1], 'a', 1), update([2, 3], 'b', 200), ...reads];
+    expect(check(...operations, list([90, 91], ['a'], FINAL_CLIENT))).toEqual(['acknowledged writes stay', 2]);
+  });
+
+  test('when a list lacks an item, or its order is another one', () => {
+    const operations = [create([0, 1], 'a', 1), create([2, 3], 'b', 2)];
+    expect(check(...operations, list([4, 5], ['a']))).toEqual(['items are linearizable', 2]);
+    const [first, second] = ['b', 'a'].map((title, index) => ({ id: 2 - index, title, status: 'Doing' }));
+    const reversed = list([4, 5], ['a', 'b']);
+    expect(check(...operations, { ...reversed, response: { ...reversed.response!, body: [first, second] } })).toEqual([
+      'pages are whole and in order',
+      1,
+    ]);
+  });
+
+  test('when a list or a summary at the end has another total than the database', () => {
+    const operations = [create([0, 1], 'a', 1), list([2, 3], ['a'], FINAL_CLIENT)];
+    const summary = operation([4, 5], {
+      ...{ kind: 'summary', method: 'GET', path: '/v1/items/summary', client: FINAL_CLIENT },
+      response: response(200, { total: 1, finished: 1 }),
+    });
+    expect(check(...operations, summary)).toEqual(['totals equal rows', 1]);
+    const wrong = list([4, 5], ['a'], FINAL_CLIENT);
+    wrong.position!.limit = 100_000;
+    wrong.response!.total = 2;
+    expect(check(...operations, wrong)).toEqual(['totals equal rows', 1]);
+  });
+
+  test('when a request takes longer than 3 s and the margin of a busy machine', () => {
+    const late = { ...read([2, 8_000], 'a') };
+    expect(check(create([0, 1], 'a', 1), late)).toEqual(['requests end in time', 1]);
+    const operations = [create([0, 1], 'a', 1), late];
+    expect(findViolations({ operations }, [{ service: 0, from: 100, to: 2_000 }])).toEqual([]);
+  });
+});
