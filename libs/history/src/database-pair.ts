@@ -9,7 +9,7 @@ type Server = replication.ReplicationServer;
 
 /** A primary and its synchronous standby, which change their roles in a failover. */
 export class DatabasePair {
-  /** Proxies between the services and the servers. */
+  /** A proxy between the services and each server. */
   readonly proxies: TcpProxy[];
   readonly #home: string;
   #primary: Server;
@@ -19,9 +19,9 @@ export class DatabasePair {
     const home = await mkdtemp(join(tmpdir(), 'history-'));
     const primary = await replication.startPrimary(join(home, 'a'));
     const standby = await replication.startStandby(primary, join(home, 'b'), { name: 'standby' });
-    await replication.setSynchronous(primary, 'standby');
-    const pair: DatabasePair = new DatabasePair(home, primary, standby, [await openProxy(() => pair.#primary.port)]);
-    return pair;
+    await replication.setSynchronous(primary, 'standby', 'remote_apply');
+    const proxies = await Promise.all([primary, standby].map(({ port }) => openProxy(() => port)));
+    return new DatabasePair(home, primary, standby, proxies);
   }
 
   private constructor(home: string, primary: Server, standby: Server, proxies: TcpProxy[]) {
@@ -31,11 +31,12 @@ export class DatabasePair {
     this.proxies = proxies;
   }
 
-  /** Connection string of a database for the services, which leads to the current primary. */
-  servicesUrl(name: string) {
+  /** Settings of a service for a database. @param readsFromStandby sets DATABASE_READ_URL */
+  environment(name: string, readsFromStandby: boolean) {
     const { username, password } = new URL(this.#primary.url);
     const hosts = this.proxies.map(({ port }) => `127.0.0.1:${port}`).join(',');
-    return `postgres://${username}:${password}@${hosts}/${name}`;
+    const url = `postgres://${username}:${password}@${hosts}/${name}?target_session_attrs=`;
+    return { DATABASE_URL: `${url}read-write`, ...(readsFromStandby && { DATABASE_READ_URL: `${url}standby` }) };
   }
 
   /** Creates a database, unless it is there. @returns its connection string at the current primary */
@@ -57,18 +58,18 @@ export class DatabasePair {
     await replication.promote(this.#standby);
     [this.#primary, this.#standby] = [this.#standby, killed];
     await replication.startStandby(this.#primary, killed.directory, { name: 'standby', port: killed.port });
-    await replication.setSynchronous(this.#primary, 'standby');
+    await replication.setSynchronous(this.#primary, 'standby', 'remote_apply');
   }
 
   /** Restarts the primary as after a crash, and waits until its standby is synchronous again: before, a failover may lose writes. */
   async restart() {
     await replication.restartImmediately(this.#primary);
-    await replication.setSynchronous(this.#primary, 'standby');
+    await replication.setSynchronous(this.#primary, 'standby', 'remote_apply');
   }
 
-  /** Stops all processes of the primary, or lets them continue. */
-  async signal(name: 'SIGSTOP' | 'SIGCONT') {
-    await replication.signal(this.#primary, name);
+  /** Stops all processes of a server, or lets them continue. */
+  async signal(role: 'primary' | 'standby', name: 'SIGSTOP' | 'SIGCONT') {
+    await replication.signal(role === 'primary' ? this.#primary : this.#standby, name);
   }
 
   async stop() {

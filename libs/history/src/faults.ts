@@ -12,8 +12,9 @@ const FREEZE_MS = 2_000;
 const CUT_BYTES = 3_000;
 
 export type Fault = { afterMs: number } & (
-  | { kind: 'freeze database'; ms: number }
-  | { kind: 'restart database' }
+  | { kind: 'freeze primary'; ms: number }
+  | { kind: 'freeze standby'; ms: number }
+  | { kind: 'restart primary' }
   | { kind: 'failover' }
   | { kind: 'kill service'; service: number; ms: number }
   | { kind: 'freeze service'; service: number; ms: number }
@@ -34,7 +35,7 @@ export interface FaultyParts {
 }
 
 /**
- * Makes the faults of a seed, in lanes: those of one lane follow each other, each so long after the end of the one before.
+ * Makes the faults of a seed, in lanes: each fault of a lane has a delay after the end of the one before it.
  * Not every seed has every lane, because many faults at once leave few operations.
  */
 export function makeSchedule(random: Random, seconds: number, services: number): Fault[][] {
@@ -44,8 +45,8 @@ export function makeSchedule(random: Random, seconds: number, services: number):
   const makers: (() => Fault)[] = [
     () => {
       const afterMs = random.integer(200, 1_500);
-      const kind = random.weighted({ 'freeze database': 3, 'restart database': 2, failover: 4 });
-      return kind === 'freeze database' ? { afterMs, kind, ms: ms() } : { afterMs, kind };
+      const kind = random.weighted({ 'freeze primary': 3, 'freeze standby': 2, 'restart primary': 2, failover: 4 });
+      return kind === 'restart primary' || kind === 'failover' ? { afterMs, kind } : { afterMs, kind, ms: ms() };
     },
     () => ({
       afterMs: random.integer(200, 1_500),
@@ -90,12 +91,15 @@ export async function runFaults(lanes: Fault[][], parts: FaultyParts, history: H
   async function cause(fault: Fault) {
     const { database, services } = parts;
     switch (fault.kind) {
-      case 'freeze database':
-        await database.signal('SIGSTOP');
+      case 'freeze primary':
+      case 'freeze standby': {
+        const role = fault.kind === 'freeze primary' ? 'primary' : 'standby';
+        await database.signal(role, 'SIGSTOP');
         await sleep(fault.ms);
-        await database.signal('SIGCONT');
+        await database.signal(role, 'SIGCONT');
         break;
-      case 'restart database':
+      }
+      case 'restart primary':
         await database.restart();
         break;
       case 'failover':

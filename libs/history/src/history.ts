@@ -12,7 +12,7 @@ export type Kind = 'create' | 'read' | 'update' | 'delete' | 'list' | 'summary';
 export interface Operation extends Omit<HttpRequest, 'url'> {
   kind: Kind;
   client: string;
-  /** Index of the service process; `undefined` for what was read from the database. */
+  /** Index of the service process; `undefined` for reads of the database itself. */
   service: number | undefined;
   /** Id in the path. */
   key?: number;
@@ -23,7 +23,7 @@ export interface Operation extends Omit<HttpRequest, 'url'> {
   startedAt: number;
   endedAt: number;
   response?: HttpResponse;
-  /** Code of the error, when there was no whole response. */
+  /** Code of the error, in place of a whole response. */
   error?: string;
 }
 

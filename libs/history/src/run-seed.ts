@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { FINAL_CLIENT, findViolations, type Violation } from './checks.ts';
+import { FINAL_CLIENT, findViolations, type CheckOptions, type Violation } from './checks.ts';
 import { KnownItems, list, runClient, WHOLE_LIST } from './clients.ts';
 import { makeSchedule, runFaults, type Fault, type FaultyParts } from './faults.ts';
 import { History, isDone, isUnknown, type Operation, type Row } from './history.ts';
@@ -28,6 +28,8 @@ export interface RunOptions {
   databaseUrl: () => Promise<string> | string;
   /** What faults happen to; without, there are none. */
   parts?: FaultyParts;
+  /** What the services promise. */
+  consistency?: NonNullable<CheckOptions['consistency']>;
   /** Changes how each client sends requests. */
   wrap?: (send: Send) => Send;
 }
@@ -47,6 +49,7 @@ export async function runSeed({
   urls,
   databaseUrl,
   parts,
+  consistency = 'linearizable',
   wrap = (send) => send,
 }: RunOptions): Promise<Report> {
   const random = new Random(seed);
@@ -66,8 +69,7 @@ export async function runSeed({
     close();
   });
   const faults = parts ? runFaults(lanes, parts, history, seconds) : { counts: {}, freezes: [] };
-  await Promise.all(clients);
-  const { counts, freezes } = await faults;
+  const [{ counts, freezes }] = await Promise.all([faults, ...clients]);
   await readFinalState(history, urls, databaseUrl);
 
   const { operations } = history;
@@ -75,7 +77,7 @@ export async function runSeed({
     .filter(({ client }) => client !== FINAL_CLIENT)
     .map(({ startedAt, endedAt }) => endedAt - startedAt);
   return {
-    violations: findViolations(history, freezes),
+    violations: findViolations(history, { freezes, consistency }),
     history,
     unknown: operations.filter(isUnknown).length,
     faults: counts,

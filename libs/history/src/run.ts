@@ -11,24 +11,38 @@ const SERVICES = 2;
 
 const { seeds, seconds } = readArguments();
 const database = await DatabasePair.start();
-let services: Service[] = [];
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void stop().then(() => process.exit(1)));
+const services: Service[] = [];
+const interrupted = new Promise<void>((resolve) => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      process.exitCode = 1;
+      resolve();
+    });
+});
 
 try {
+  await Promise.race([runAll(), interrupted]);
+} finally {
+  await stopServices();
+  await database.stop();
+}
+process.exit();
+
+async function runAll() {
   for (const seed of seeds) {
     await print(seed, await run(seed));
-    if (process.exitCode) break;
+    if (process.exitCode) return;
   }
-} finally {
-  await stop();
 }
 
 async function run(seed: number) {
   const name = `seed_${seed}`;
   await database.databaseUrl(name);
-  const url = database.servicesUrl(name);
-  services = await Promise.all(Array.from({ length: SERVICES }, () => Service.start(url)));
+  const readers = standbyReaders(seed);
+  const starts = Array.from({ length: SERVICES }, async (_, index) =>
+    services.push(await Service.start(database.environment(name, index < readers))),
+  );
+  await Promise.all(starts);
   try {
     return await runSeed({
       seed,
@@ -36,6 +50,7 @@ async function run(seed: number) {
       urls: services.map((service) => service.url),
       databaseUrl: () => database.databaseUrl(name),
       parts: { database, services },
+      consistency: readers === 0 ? 'linearizable' : 'regular',
     });
   } catch (error) {
     throw new Error(`seed ${seed} has not ended`, { cause: error });
@@ -45,9 +60,9 @@ async function run(seed: number) {
   }
 }
 
-async function stop() {
-  await stopServices();
-  await database.stop();
+/** Number of services that read from the standby. */
+function standbyReaders(seed: number) {
+  return seed % (SERVICES + 1);
 }
 
 async function stopServices() {
@@ -67,7 +82,7 @@ async function print(seed: number, { violations, history, unknown, faults, longe
   const counts = Object.entries(faults).map(([kind, count]) => `${count} ${kind}`);
   console.log(
     `seed ${seed}: ${history.operations.filter(({ client }) => client !== SETUP_CLIENT).length} operations, ${unknown} unknown, ` +
-      `faults: ${counts.join(', ') || 'none'}, longest request ${longestMs.toFixed()} ms`,
+      `${standbyReaders(seed)} standby readers, faults: ${counts.join(', ') || 'none'}, longest request ${longestMs.toFixed()} ms`,
   );
 }
 

@@ -9,18 +9,18 @@ const START_MS = 60_000;
 /** A process of the items service that clients reach through a proxy, which keeps its URL across restarts. */
 export class Service {
   readonly proxy: TcpProxy;
-  readonly #databaseUrl: string;
+  readonly #environment: NodeJS.ProcessEnv;
   #process: ReturnType<typeof startProcess> | undefined;
   #port: number | undefined;
 
-  static async start(databaseUrl: string) {
-    const service: Service = new Service(databaseUrl, await openProxy(() => service.#port));
+  static async start(environment: NodeJS.ProcessEnv) {
+    const service: Service = new Service(environment, await openProxy(() => service.#port));
     await service.start();
     return service;
   }
 
-  private constructor(databaseUrl: string, proxy: TcpProxy) {
-    this.#databaseUrl = databaseUrl;
+  private constructor(environment: NodeJS.ProcessEnv, proxy: TcpProxy) {
+    this.#environment = environment;
     this.proxy = proxy;
   }
 
@@ -32,7 +32,7 @@ export class Service {
   async start() {
     const deadline = Date.now() + START_MS;
     for (;;) {
-      this.#process = startProcess(MAIN, { DATABASE_URL: this.#databaseUrl });
+      this.#process = startProcess(MAIN, this.#environment);
       try {
         this.#port = Number(new URL(await this.#process.listening()).port);
         return;

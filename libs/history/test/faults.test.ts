@@ -19,10 +19,11 @@ describe('A schedule of faults', () => {
       'cut client',
       'cut database',
       'failover',
-      'freeze database',
+      'freeze primary',
       'freeze service',
+      'freeze standby',
       'kill service',
-      'restart database',
+      'restart primary',
     ]);
   });
 });
