@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpResponse, Send } from './send.ts';
+import type { HttpRequest, HttpResponse, Send } from './clients/send.ts';
 
 export interface Row {
   id: number;

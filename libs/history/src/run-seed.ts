@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { FINAL_CLIENT, findViolations, type CheckOptions, type Violation } from './checks.ts';
-import { KnownItems, list, runClient, WHOLE_LIST } from './clients.ts';
-import { makeSchedule, runFaults, type Fault, type FaultyParts } from './faults.ts';
+import { FINAL_CLIENT, findViolations, type CheckOptions, type Violation } from './checks/checks.ts';
+import { KnownItems, list, runClient, WHOLE_LIST } from './clients/clients.ts';
+import { makeSchedule, runFaults, type Fault, type FaultyParts } from './system/faults.ts';
 import { History, isDone, isUnknown, type Operation, type Row } from './history.ts';
-import { Random } from './random.ts';
-import { openClient, type Send } from './send.ts';
+import { Random } from './clients/random.ts';
+import { openClient, type Send } from './clients/send.ts';
 
 const CLIENTS = 8;
 

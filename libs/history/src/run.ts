@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { DatabasePair } from './database-pair.ts';
+import { DatabasePair } from './system/database-pair.ts';
 import { runSeed, SETUP_CLIENT, type Report } from './run-seed.ts';
-import { Service } from './services.ts';
+import { Service } from './system/services.ts';
 
 const SERVICES = 2;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { findViolations, FINAL_CLIENT } from '../src/checks.ts';
+import { findViolations, FINAL_CLIENT } from '../src/checks/checks.ts';
 import type { Operation } from '../src/history.ts';
 
 type Times = [startedAt: number, endedAt: number];

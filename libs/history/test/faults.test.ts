@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
-import { makeSchedule } from '../src/faults.ts';
-import { Random } from '../src/random.ts';
-import { openProxy, type Cut } from '../src/tcp-proxy.ts';
+import { makeSchedule } from '../src/system/faults.ts';
+import { Random } from '../src/clients/random.ts';
+import { openProxy, type Cut } from '../src/system/tcp-proxy.ts';
 
 describe('A schedule of faults', () => {
   test('follows from the seed alone', () => {

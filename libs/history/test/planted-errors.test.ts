@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { createTestDatabase } from '@rest-services/local-postgres';
 import { startProcess } from '@rest-services/testing';
-import type { CheckName, Violation } from '../src/checks.ts';
+import type { CheckName, Violation } from '../src/checks/checks.ts';
 import type { Row } from '../src/history.ts';
-import { Random } from '../src/random.ts';
+import { Random } from '../src/clients/random.ts';
 import { runSeed } from '../src/run-seed.ts';
-import type { HttpRequest, HttpResponse, Send } from '../src/send.ts';
+import type { HttpRequest, HttpResponse, Send } from '../src/clients/send.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'apps', 'items', 'dist', 'main.js');
 const SEEDS = 10;

@@ -8,8 +8,8 @@ import {
   type History,
   type Operation,
   type Row,
-} from './history.ts';
-import type { State, Step } from './linearizable.ts';
+} from '../history.ts';
+import type { State, Step } from '../checks/linearizable.ts';
 
 /** A step of one item's history, with the operation that it was. */
 export interface ItemStep extends Step {

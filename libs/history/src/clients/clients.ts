@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createdId, isUnknown, rowsOf, type History, type Operation, type Request } from './history.ts';
+import { createdId, isUnknown, rowsOf, type History, type Operation, type Request } from '../history.ts';
 import type { Random } from './random.ts';
 import type { Send } from './send.ts';
 

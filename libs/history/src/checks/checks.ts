@@ -1,4 +1,4 @@
-import type { Freeze } from './faults.ts';
+import type { Freeze } from '../system/faults.ts';
 import {
   createdId,
   describe,
@@ -9,8 +9,8 @@ import {
   type History,
   type Operation,
   type Row,
-} from './history.ts';
-import { idsByTitle, stepsByItem, type ItemStep } from './items.ts';
+} from '../history.ts';
+import { idsByTitle, stepsByItem, type ItemStep } from '../clients/items.ts';
 import { isLinearizable } from './linearizable.ts';
 import { shrink } from './shrink.ts';
 import { findWalkErrors } from './walks.ts';

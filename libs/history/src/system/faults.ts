@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabasePair } from './database-pair.ts';
-import type { History } from './history.ts';
-import type { Random } from './random.ts';
+import type { History } from '../history.ts';
+import type { Random } from '../clients/random.ts';
 import type { Service } from './services.ts';
 import type { Cut } from './tcp-proxy.ts';
 
