@@ -176,7 +176,7 @@ export class SessionPool {
       },
       onLoss: (error, sentAt) => {
         if (isReadOnlyError(error)) this.#isReadOnly = true;
-        // A server that has responded to other sessions meanwhile is only slow.
+        // A server that has responded to other sessions since is only slow.
         const isSilent = isTimeout(error);
         if (isSilent && this.#respondedAt > sentAt) this.#isLost = true;
         else this.#lose(client.selection, { isUnreachable: isSilent });

@@ -90,7 +90,7 @@ function parsePort(text: string) {
   throw new ConnectionUrlError('whose ports are 1 to 65535');
 }
 
-/** @returns milliseconds; `undefined` for 0 or less, which is no timeout in libpq */
+/** @returns milliseconds; `undefined` for 0 or less, by which libpq waits without end */
 function parseTimeout(text: string | null) {
   if (text === null) return undefined;
   if (!/^-?\d+$/.test(text))
