@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { services } from '@rest-services/workspace';
 import { parse, parseAllDocuments } from 'yaml';
-import { loadSettings } from '../libs/service/src/settings.ts';
+import { EnvironmentVariables, loadSettings } from '../libs/service/src/settings.ts';
 
 const workspace = join(import.meta.dirname, '..');
 const read = (...path: string[]) => readFileSync(join(workspace, ...path), 'utf8');
@@ -11,10 +11,10 @@ const read = (...path: string[]) => readFileSync(join(workspace, ...path), 'utf8
 const readme = read('docker', 'README.md');
 const manifest = read('docker', 'kubernetes.yaml');
 
-const source = read('libs/service/src/settings.ts');
-const settings = [...source.matchAll(/^ {2}([A-Z_]+): Type\./gm)].map((match) => match[1]!);
-const secrets = [.../^const secrets = \[(.*)\];$/m.exec(source)![1]!.matchAll(/'(\w+)'/g)].map((match) => match[1]!);
-const files = secrets.map((secret) => `${secret}_FILE`);
+const names = Object.keys(EnvironmentVariables.properties);
+const isFile = (name: string) => name.endsWith('_FILE');
+const files = names.filter(isFile);
+const settings = names.filter((name) => !isFile(name));
 
 const url = 'postgres://user:password@host:5432/database';
 
@@ -95,6 +95,7 @@ describe('docker/README.md', () => {
       DATABASE_URL: 'none, required',
       DATABASE_MIGRATION_URL: 'DATABASE_URL',
       DATABASE_POOLER: 'none',
+      DATABASE_READ_URL: 'none',
       CORS_ORIGIN: 'any origin in development, none in production',
       SHUTDOWN_DELAY_MS: `${delay('production')} in production, else ${delay('development')}`,
     };

@@ -4,8 +4,8 @@ import { ConnectionUrlError, parseConnectionUrl, type Pooler } from '@rest-servi
 import { Ajv, type ErrorObject } from 'ajv';
 import { Type, type Static, type TSchema } from 'typebox';
 
-// Each description completes the sentence "… must be".
-const EnvironmentVariables = Type.Object({
+/** The environment variables of a service. Each description completes the sentence "… must be". */
+export const EnvironmentVariables = Type.Object({
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, description: 'a TCP port, 0 to 65535 (0 takes a free one)' }),
   HOST: Type.String({ minLength: 1, default: '0.0.0.0', description: 'an address or host name to listen on' }),
   NODE_ENV: Type.Enum(['development', 'production', 'test'], {
