@@ -1,6 +1,6 @@
 import preset from '../../jest.preset.mjs';
 
-/** Tests with Debian's haproxy and pgbouncer, on the built services: npm run test:system */
+/** Tests with Debian's haproxy, pgbouncer, PostgreSQL and Patroni, on the built services: npm run test:system */
 export default {
   ...preset,
   rootDir: import.meta.dirname,

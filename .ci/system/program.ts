@@ -1,25 +1,36 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** An ordinary user: pgbouncer refuses to run as root. */
-export const UNPRIVILEGED_ID = 65_534;
+const isRoot = process.getuid!() === 0;
+
+/** An ordinary user: pgbouncer and PostgreSQL refuse to run as root. */
+const UNPRIVILEGED_ID = 65_534;
+
+/** Options of a child process that must not be root. */
+export const asUnprivileged = isRoot ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {};
+
+/** @returns the path of an empty folder that belongs to the ordinary user */
+export async function temporaryFolder(name: string) {
+  const folder = await mkdtemp(join(tmpdir(), `${name}-`));
+  await chmod(folder, 0o755);
+  if (isRoot) await chown(folder, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
+  return folder;
+}
 
 /**
  * Starts a program in the foreground with configuration files in a folder of their own, and waits until it listens.
  * @param args may hold `FOLDER`, and so may the files
  */
 export async function startProgram(name: string, args: string[], files: Record<string, string>, port: number) {
-  const folder = await mkdtemp(join(tmpdir(), `${basename(name)}-`));
-  await chmod(folder, 0o755);
+  const folder = await temporaryFolder(basename(name));
   const placed = (text: string) => text.replaceAll('FOLDER', folder);
   for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), placed(text));
-  const asNobody = process.getuid!() === 0 ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {};
-  const child = spawn(name, args.map(placed), { stdio: ['ignore', 'inherit', 'inherit'], ...asNobody });
+  const child = spawn(name, args.map(placed), { stdio: ['ignore', 'inherit', 'inherit'], ...asUnprivileged });
   await Promise.race([listening(port), once(child, 'exit').then(() => Promise.reject(new Error(`${name} has ended`)))]);
   return {
     stop: async () => {

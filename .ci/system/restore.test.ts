@@ -1,14 +1,13 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { ensureDatabase, freePort } from '@rest-services/local-postgres';
 import { startProcess } from '@rest-services/testing';
 import pg from 'pg';
-import { UNPRIVILEGED_ID, startProgram } from './program.ts';
+import { asUnprivileged, startProgram, temporaryFolder } from './program.ts';
 
 const main = join(import.meta.dirname, '..', '..', 'apps', 'items', 'dist', 'main.js');
 const run = promisify(execFile);
@@ -16,23 +15,18 @@ const run = promisify(execFile);
 /** The newest PostgreSQL of Debian's, which has pg_dump and a server that it can read. */
 const programs = globSync('/usr/lib/postgresql/*/bin').sort().at(-1)!;
 
-const isRoot = process.getuid!() === 0;
-const asUser = isRoot ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {};
-
 let folder: string;
 let server: Awaited<ReturnType<typeof startProgram>>;
 let serverUrl: string;
 let [source, target] = ['', ''];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'restore-'));
-  await chmod(folder, 0o755);
-  if (isRoot) await chown(folder, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
+  folder = await temporaryFolder('restore');
   const port = await freePort();
   execFileSync(
     join(programs, 'initdb'),
     ['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N'],
-    asUser,
+    asUnprivileged,
   );
   ({ server, url: serverUrl } = await startServer(join(folder, 'data'), port));
 });
@@ -186,7 +180,7 @@ test('A base backup that is taken during writes has the counts', async () => {
   const backup = run(
     join(programs, 'pg_basebackup'),
     ['-D', copy, '-d', serverUrl, '-X', 'stream', '-c', 'fast'],
-    asUser,
+    asUnprivileged,
   );
   const states = { isTaken: false };
   const taken = backup.finally(() => (states.isTaken = true));
