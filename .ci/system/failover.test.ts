@@ -2,6 +2,7 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { runSeed } from '@rest-services/history';
 import { ensureDatabase } from '@rest-services/local-postgres';
 import { send, startProcess, type Outcome, type Write } from '@rest-services/testing';
 import { query, startPatroni, type Member, type PatroniCluster } from './patroni.ts';
@@ -38,6 +39,28 @@ beforeAll(async () => {
   ]);
 });
 afterAll(() => cluster.stop());
+
+/** Checks the history of clients of both routes on one database, with a fault while they send requests. */
+async function expectNoViolation(seed: number, seconds: number, fault: () => Promise<unknown>) {
+  const database = `history_${seed}`;
+  const databaseUrl = async () => cluster.memberUrl(await cluster.leader(), database);
+  await ensureDatabase(cluster.memberUrl(await cluster.leader(), 'postgres'), database);
+  const services = [cluster.haproxyUrl(database), cluster.multiHostUrl(database)].map((DATABASE_URL) =>
+    startProcess(main, { DATABASE_URL }),
+  );
+  try {
+    const urls = await Promise.all(services.map(({ listening }) => listening()));
+    const { violations, history, unknown, longestMs } = await runSeed({ seed, seconds, urls, databaseUrl, fault });
+    process.stdout.write(
+      `history ${seed} | ${history.operations.length} operations, ${unknown} unknown | slowest request ${inSeconds(longestMs)}\n`,
+    );
+    expect(violations).toEqual([]);
+    expect(longestMs).toBeLessThan(REQUEST_MS);
+    expect(services.map(({ child }) => child.exitCode)).toEqual([null, null]);
+  } finally {
+    services.forEach(({ child }) => child.kill('SIGKILL'));
+  }
+}
 
 interface Item {
   id: number;
@@ -161,10 +184,10 @@ async function survive(
     const figures = [
       name,
       route,
-      `leader after ${seconds(leaderAt - faultAt)}`,
-      `create ${seconds(createdAgainAt[index]! - leaderAt)} later`,
-      `longest time without create ${seconds(pauseMs)}`,
-      `slowest request ${seconds(slowestMs)}`,
+      `leader after ${inSeconds(leaderAt - faultAt)}`,
+      `create ${inSeconds(createdAgainAt[index]! - leaderAt)} later`,
+      `longest time without create ${inSeconds(pauseMs)}`,
+      `slowest request ${inSeconds(slowestMs)}`,
       `failed ${outcomes.filter(hasFailed).length} of ${outcomes.length}`,
       `lost ${lost.length} of ${created.length} items`,
       `missed by ${missed.length} of ${read.length} reads`,
@@ -181,7 +204,7 @@ async function survive(
   return losses;
 }
 
-const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+const inSeconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
 
 const NOTHING = { lost: [], missed: [] };
 
@@ -210,6 +233,18 @@ test('Loses no created item when a leader is frozen and comes back', async () =>
     (leader) => cluster.thaw(leader),
   );
   expect(losses).toEqual([NOTHING, NOTHING]);
+});
+
+test('Shows clients a linearizable history in a switchover', async () => {
+  await expectNoViolation(1, 12, () => cluster.switchover());
+  await cluster.streaming();
+});
+
+test('Shows clients a linearizable history with the machine of the leader lost', async () => {
+  const leader = await cluster.leader();
+  // Patroni needs 21 s to elect another leader.
+  await expectNoViolation(2, 35, () => cluster.loseLeader());
+  await cluster.restore(leader);
 });
 
 test('Creates items again after the loss of the synchronous standby', async () => {

@@ -28,6 +28,8 @@ export interface RunOptions {
   databaseUrl: () => Promise<string> | string;
   /** What faults happen to; without, there are none. */
   parts?: FaultyParts;
+  /** Causes another fault, when the clients send requests. */
+  fault?: () => Promise<unknown>;
   /** What the services promise. */
   consistency?: NonNullable<CheckOptions['consistency']>;
   /** Changes how each client sends requests. */
@@ -49,6 +51,7 @@ export async function runSeed({
   urls,
   databaseUrl,
   parts,
+  fault,
   consistency = 'linearizable',
   wrap = (send) => send,
 }: RunOptions): Promise<Report> {
@@ -69,7 +72,7 @@ export async function runSeed({
     close();
   });
   const faults = parts ? runFaults(lanes, parts, history, seconds) : { counts: {}, freezes: [] };
-  const [{ counts, freezes }] = await Promise.all([faults, ...clients]);
+  const [{ counts, freezes }] = await Promise.all([faults, fault?.(), ...clients]);
   await readFinalState(history, urls, databaseUrl);
 
   const { operations } = history;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
@@ -185,14 +185,24 @@ export async function stopServer(directory: string, mode: 'fast' | 'immediate') 
   ]);
 }
 
-/** A TCP port of 127.0.0.1 that nothing listens on at this moment. */
+/**
+ * A TCP port of 127.0.0.1 that nothing listens on. It is none of those that Linux gives to outgoing connections (from 32768 on):
+ * one of them could take it before its server listens, or while the server restarts.
+ */
 export async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const server = createServer().listen(randomInt(10_000, 32_768), '127.0.0.1');
+    try {
+      await once(server, 'listening');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') continue;
+      throw error;
+    }
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 const exists = (path: string) =>

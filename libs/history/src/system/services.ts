@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { startProcess } from '@rest-services/testing/process';
 import { openProxy, type TcpProxy } from './tcp-proxy.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', '..', 'apps', 'items', 'dist', 'main.js');
+const MAIN = join(import.meta.dirname, '..', '..', '..', '..', 'apps', 'items', 'dist', 'main.js');
 
 const START_MS = 60_000;
 
