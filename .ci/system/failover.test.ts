@@ -50,7 +50,14 @@ async function expectNoViolation(seed: number, seconds: number, fault: () => Pro
   );
   try {
     const urls = await Promise.all(services.map(({ listening }) => listening()));
-    const { violations, history, unknown, longestMs } = await runSeed({ seed, seconds, urls, databaseUrl, fault });
+    const { violations, history, unknown, longestMs } = await runSeed({
+      ...{ seed, seconds, urls, databaseUrl, fault },
+      wrap: (send) => async (request) => {
+        const response = await send(request);
+        if (response.status >= 500) await sleep(PAUSE_MS);
+        return response;
+      },
+    });
     process.stdout.write(
       `history ${seed} | ${history.operations.length} operations, ${unknown} unknown | slowest request ${inSeconds(longestMs)}\n`,
     );

@@ -23,14 +23,8 @@ export function isLinearizable(steps: readonly Step[]): boolean {
 
   function search(done: boolean[], state: State): boolean {
     for (;;) {
-      // A step that is not done must not start after another one has ended.
-      const deadline = sorted.reduce(
-        (earliest, { endedAt, isOptional }, index) =>
-          done[index] || isOptional ? earliest : Math.min(earliest, endedAt),
-        Infinity,
-      );
+      const { possible, deadline } = nextSteps(sorted, done);
       if (deadline === Infinity) return true;
-      const possible = sorted.flatMap((step, index) => (!done[index] && step.startedAt <= deadline ? [index] : []));
       // A read changes nothing: where one fits, no later place can be better.
       const reads = possible.filter((index) => !sorted[index]!.isWrite && sorted[index]!.apply(state) !== false);
       if (reads.length > 0) {
@@ -52,4 +46,17 @@ export function isLinearizable(steps: readonly Step[]): boolean {
     }
   }
   return search(new Array<boolean>(sorted.length).fill(false), undefined);
+}
+
+/** Steps that can be next: none may start after another one that is not done has ended, which is the deadline. */
+function nextSteps(sorted: readonly Step[], done: readonly boolean[]) {
+  const open: number[] = [];
+  let deadline = Infinity;
+  for (const [index, { startedAt, endedAt, isOptional }] of sorted.entries()) {
+    if (done[index]) continue;
+    if (startedAt > deadline) break;
+    open.push(index);
+    if (!isOptional) deadline = Math.min(deadline, endedAt);
+  }
+  return { possible: open.filter((index) => sorted[index]!.startedAt <= deadline), deadline };
 }
