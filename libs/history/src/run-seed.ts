@@ -22,6 +22,8 @@ const PROBE_INTERVAL_MS = 50;
 export interface RunOptions {
   seed: number;
   seconds: number;
+  /** Minimum number of requests of each client, which may take more than the seconds. */
+  requests?: number;
   /** Base URLs of the services. */
   urls: string[];
   /** @returns the connection string of the services' database at the current primary */
@@ -48,6 +50,7 @@ export interface Report {
 export async function runSeed({
   seed,
   seconds,
+  requests = 0,
   urls,
   databaseUrl,
   parts,
@@ -68,7 +71,7 @@ export async function runSeed({
   const clients = Array.from({ length: CLIENTS }, async (_, index) => {
     const { send, close } = openClient();
     const name = `client-${index + 1}`;
-    await runClient({ name, random: random.fork(), urls, known, history, send: wrap(send), seconds });
+    await runClient({ name, random: random.fork(), urls, known, history, send: wrap(send), seconds, requests });
     close();
   });
   const faults = parts ? runFaults(lanes, parts, history, seconds) : { counts: {}, freezes: [] };

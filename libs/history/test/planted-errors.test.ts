@@ -10,7 +10,9 @@ import type { HttpRequest, HttpResponse, Send } from '../src/clients/send.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'apps', 'items', 'dist', 'main.js');
 const SEEDS = 10;
-const SECONDS = 0.8;
+
+/** Requests of each client, whatever time they take. */
+const REQUESTS = 100;
 
 /** Probability that a request meets the error, if it can. */
 const PROBABILITY = 0.05;
@@ -26,7 +28,8 @@ async function run(seed: number, error?: PlantedError) {
   try {
     return await runSeed({
       seed,
-      seconds: SECONDS,
+      seconds: 0,
+      requests: REQUESTS,
       urls: [await service.listening()],
       databaseUrl: () => database.url,
       wrap: (send) => async (request) =>

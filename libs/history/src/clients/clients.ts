@@ -56,10 +56,12 @@ interface ClientOptions {
   history: History;
   send: Send;
   seconds: number;
+  /** Minimum number of requests, which may take more than the seconds. */
+  requests: number;
 }
 
 /** Sends one request after another, each to any of the services, until the time has passed. */
-export async function runClient({ name, random, urls, known, history, send, seconds }: ClientOptions) {
+export async function runClient({ name, random, urls, known, history, send, seconds, requests }: ClientOptions) {
   let titles = 0;
   const newTitle = () => `${name}-${(titles += 1)}`;
 
@@ -112,7 +114,7 @@ export async function runClient({ name, random, urls, known, history, send, seco
     return perform({ kind: 'update', method: 'PUT', path, key, body });
   }
 
-  while (history.now() < seconds * 1_000) {
+  for (let sent = 0; sent < requests || history.now() < seconds * 1_000; sent += 1) {
     await act();
     await sleep(random.integer(0, 12));
   }
