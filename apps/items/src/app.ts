@@ -2,7 +2,7 @@ import { coalesce } from '@rest-services/concurrency';
 import { repository, type Database } from '@rest-services/database';
 import { InvalidInputError, NotFoundError } from '@rest-services/errors';
 import { pageHeaders, rowsOf } from '@rest-services/pagination';
-import { columnsOf, createService, sendList, type Settings } from '@rest-services/service';
+import { columnsOf, createIfMatch, createService, sendList, type Settings } from '@rest-services/service';
 import type { ItemsDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
 
@@ -21,6 +21,7 @@ export async function buildApp(db: Database<ItemsDatabase>, settings: Settings) 
     insert: columnsOf(schemas.createItem.body),
     update: { columns: columnsOf(schemas.updateItem.body), absent: 'kept', touch: 'updated_at' },
   });
+  const ifMatch = createIfMatch(schemas.Item);
   const summarise = coalesce(() => db.selectFrom('item_count').select(['finished', 'total']).executeTakeFirstOrThrow());
 
   app.post('/v1/items', { schema: schemas.createItem }, async ({ body }, reply) =>
@@ -41,13 +42,18 @@ export async function buildApp(db: Database<ItemsDatabase>, settings: Settings) 
     async ({ params }) => (await items.findById(params.id)) ?? notFound(),
   );
 
-  app.put('/v1/items/:id', { schema: schemas.updateItem }, async ({ params, body }) => {
+  app.put('/v1/items/:id', { schema: schemas.updateItem }, async (request) => {
+    const { params, body } = request;
     if (Object.keys(body).length === 0) throw new InvalidInputError('Nothing to update');
-    return (await items.update(params.id, body)) ? { message: 'Item updated successfully' } : notFound();
+    return (await items.update(params.id, body, ifMatch(request)))
+      ? { message: 'Item updated successfully' }
+      : notFound();
   });
 
-  app.delete('/v1/items/:id', { schema: schemas.deleteItem }, async ({ params }) => {
-    return (await items.delete(params.id)) ? { message: 'Item deleted successfully' } : notFound();
+  app.delete('/v1/items/:id', { schema: schemas.deleteItem }, async (request) => {
+    return (await items.delete(request.params.id, ifMatch(request)))
+      ? { message: 'Item deleted successfully' }
+      : notFound();
   });
 
   return app;

@@ -1,11 +1,22 @@
 import { expect } from '@jest/globals';
-import { testColumns, testDocument, testOperations, testReadme } from '@rest-services/testing';
+import { testColumns, testConditionalRequests, testDocument, testOperations, testReadme } from '@rest-services/testing';
 
 const main = 'dist/main.js';
 
 testDocument('items', main);
 testReadme(main, 'README.md');
 testColumns({ main, table: 'item', list: '/v1/items', readme: 'README.md' });
+testConditionalRequests({
+  main,
+  list: '/v1/items',
+  record: { title: 'Buy milk' },
+  one: (id) => `/v1/items/${id}`,
+  changes: (id, title) => [
+    { method: 'PUT', path: `/v1/items/${id}`, body: { title } },
+    { method: 'DELETE', path: `/v1/items/${id}` },
+  ],
+  missing: 404,
+});
 testOperations({
   name: 'items',
   main,

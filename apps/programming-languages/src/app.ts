@@ -1,6 +1,7 @@
 import { repository, type Database } from '@rest-services/database';
+import { PreconditionFailedError } from '@rest-services/errors';
 import { pageHeaders, rowsOf } from '@rest-services/pagination';
-import { acceptForms, columnsOf, createService, type Settings } from '@rest-services/service';
+import { acceptForms, columnsOf, createService, refuseTags, type Settings } from '@rest-services/service';
 import { constraints, type LanguagesDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
 
@@ -34,13 +35,17 @@ export async function buildApp(db: Database<LanguagesDatabase>, settings: Settin
     outcome('creating', await languages.insert(body)),
   );
 
-  app.put('/programming-languages/:id', { schema: schemas.updateLanguage }, async ({ params: { id = 0 }, body }) => {
-    return outcome('updating', await languages.update(id, body));
+  app.put('/programming-languages/:id', { schema: schemas.updateLanguage }, async (request) => {
+    refuseTags(request);
+    const { params, body, headers } = request;
+    return outcome('updating', await languages.update(params.id ?? 0, body), headers['if-match']);
   });
 
-  app.delete('/programming-languages/:id', { schema: schemas.deleteLanguage }, async ({ params: { id = 0 } }) =>
-    outcome('deleting', await languages.delete(id)),
-  );
+  app.delete('/programming-languages/:id', { schema: schemas.deleteLanguage }, async (request) => {
+    refuseTags(request);
+    const { params, headers } = request;
+    return outcome('deleting', await languages.delete(params.id ?? 0), headers['if-match']);
+  });
 
   return app;
 }
@@ -49,8 +54,9 @@ const fields = columnsOf(schemas.Language);
 
 const past = { creating: 'created', updating: 'updated', deleting: 'deleted' };
 
-/** The contract answers 200 either way; the message tells what happened. */
-function outcome(action: keyof typeof past, success: unknown) {
+/** Both outcomes are 200 in the contract; the message says which. @throws PreconditionFailedError with `If-Match: *` where no row is */
+function outcome(action: keyof typeof past, success: unknown, ifMatch?: string) {
+  if (!success && ifMatch !== undefined) throw new PreconditionFailedError();
   return {
     message: success ? `Programming language ${past[action]} successfully` : `Error in ${action} programming language`,
   };

@@ -1,10 +1,20 @@
-import { testColumns, testDocument, testOperations, testReadme } from '@rest-services/testing';
+import { testColumns, testConditionalRequests, testDocument, testOperations, testReadme } from '@rest-services/testing';
 
 const main = 'dist/main.js';
 
 testDocument('programming-languages', main);
 testReadme(main, 'README.md');
 testColumns({ main, table: 'programming_language', list: '/programming-languages', readme: 'README.md' });
+testConditionalRequests({
+  main,
+  list: '/programming-languages',
+  record: { name: 'Rust', released_year: 2010 },
+  changes: (id, name) => [
+    { method: 'PUT', path: `/programming-languages/${id}`, body: { name, released_year: 2010 } },
+    { method: 'DELETE', path: `/programming-languages/${id}` },
+  ],
+  missing: 412,
+});
 testOperations({
   name: 'programming-languages',
   main,

@@ -1,6 +1,6 @@
 import { repository, type Database } from '@rest-services/database';
 import { InvalidInputError, NotFoundError } from '@rest-services/errors';
-import { columnsOf, createService, sendList, type Settings } from '@rest-services/service';
+import { columnsOf, createIfMatch, createService, sendList, type Settings } from '@rest-services/service';
 import type { TodosDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
 import { serveClient } from './spa.ts';
@@ -20,6 +20,8 @@ export async function buildApp(db: Database<TodosDatabase>, settings: Settings) 
     update: { columns: columnsOf(schemas.TodoChanges), absent: 'kept' },
   });
 
+  const ifMatch = createIfMatch(schemas.Todo);
+
   app.get('/api/todos', { schema: schemas.listTodos }, async (_request, reply) => sendList(reply, await todos.list()));
 
   app.get('/api/todos/:id', { schema: schemas.readTodo }, async ({ params }) => {
@@ -33,9 +35,10 @@ export async function buildApp(db: Database<TodosDatabase>, settings: Settings) 
     id: await todos.insert(body),
   }));
 
-  app.put('/api/todos', { schema: schemas.updateTodo }, async ({ body: { id, ...changes } }) => {
+  app.put('/api/todos', { schema: schemas.updateTodo }, async (request) => {
+    const { id, ...changes } = request.body;
     if (!Number.isSafeInteger(id)) notFound();
-    return (await todos.update(id, changes)) ? { message: 'Update created', id } : notFound();
+    return (await todos.update(id, changes, ifMatch(request))) ? { message: 'Update created', id } : notFound();
   });
 
   if (settings.NODE_ENV === 'production') await serveClient(app);

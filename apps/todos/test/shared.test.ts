@@ -1,11 +1,20 @@
 import { expect } from '@jest/globals';
-import { testColumns, testDocument, testOperations, testReadme } from '@rest-services/testing';
+import { testColumns, testConditionalRequests, testDocument, testOperations, testReadme } from '@rest-services/testing';
 
 const main = 'dist/main.js';
 
 testDocument('todos', main);
 testReadme(main, 'README.md');
 testColumns({ main, table: 'todo', list: '/api/todos', readme: 'README.md' });
+testConditionalRequests({
+  main,
+  list: '/api/todos',
+  record: { description: 'Buy milk' },
+  one: (id) => `/api/todos/${id}`,
+  changes: (id, description) => [{ method: 'PUT', path: '/api/todos', body: { id, description, isCompleted: 0 } }],
+  missing: 404,
+  isStreamed: true,
+});
 testOperations({
   name: 'todos',
   main,

@@ -1,6 +1,14 @@
 import { errorCode, repository, SQLSTATE, type Database } from '@rest-services/database';
 import { InvalidInputError, NotFoundError, overloaded } from '@rest-services/errors';
-import { columnsOf, createService, parseId, sendList, type Settings } from '@rest-services/service';
+import {
+  columnsOf,
+  createIfMatch,
+  createService,
+  parseId,
+  refuseTags,
+  sendList,
+  type Settings,
+} from '@rest-services/service';
 import { sql, type Kysely } from 'kysely';
 import type { TutorialsDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
@@ -23,6 +31,8 @@ export async function buildApp(db: Database<TutorialsDatabase>, settings: Settin
     search: { column: 'title', maxLength: schemas.MAX_TITLE_LENGTH },
   });
 
+  const ifMatch = createIfMatch(schemas.Tutorial);
+
   app.get('/api/tutorials', { schema: schemas.listTutorials }, async ({ query: { title } }, reply) =>
     sendList(reply, await (title ? tutorials.search(title) : tutorials.list())),
   );
@@ -40,18 +50,23 @@ export async function buildApp(db: Database<TutorialsDatabase>, settings: Settin
     return (await tutorials.findById(parseId(id))) ?? missing(`Cannot find Tutorial with id=${id}.`);
   });
 
-  app.put('/api/tutorials/:id', { schema: schemas.updateTutorial }, async ({ params: { id }, body }) => {
+  app.put('/api/tutorials/:id', { schema: schemas.updateTutorial }, async (request) => {
+    const { body } = request;
+    const { id } = request.params;
     if (Object.keys(body).length === 0) throw new InvalidInputError('Data to update can not be empty!');
-    if (await tutorials.update(parseId(id), body)) return { message: 'Tutorial was updated successfully.' };
+    if (await tutorials.update(parseId(id), body, ifMatch(request)))
+      return { message: 'Tutorial was updated successfully.' };
     return missing(`Cannot update Tutorial with id=${id}. Maybe Tutorial was not found or req.body is empty!`);
   });
 
-  app.delete('/api/tutorials/:id', { schema: schemas.deleteTutorial }, async ({ params: { id } }) => {
-    if (await tutorials.delete(parseId(id))) return { message: 'Tutorial was deleted successfully!' };
+  app.delete('/api/tutorials/:id', { schema: schemas.deleteTutorial }, async (request) => {
+    const { id } = request.params;
+    if (await tutorials.delete(parseId(id), ifMatch(request))) return { message: 'Tutorial was deleted successfully!' };
     return missing(`Cannot delete Tutorial with id=${id}. Maybe Tutorial was not found!`);
   });
 
-  app.delete('/api/tutorials', { schema: schemas.deleteAllTutorials }, async () => {
+  app.delete('/api/tutorials', { schema: schemas.deleteAllTutorials }, async (request) => {
+    refuseTags(request);
     const count = await deleteAll(db);
     return { message: `${count} Tutorials were deleted successfully!` };
   });

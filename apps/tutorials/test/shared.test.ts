@@ -1,10 +1,22 @@
-import { testColumns, testDocument, testOperations, testReadme } from '@rest-services/testing';
+import { testColumns, testConditionalRequests, testDocument, testOperations, testReadme } from '@rest-services/testing';
 
 const main = 'dist/main.js';
 
 testDocument('tutorials', main);
 testReadme(main, 'README.md');
 testColumns({ main, table: 'tutorial', list: '/api/tutorials', readme: 'README.md' });
+testConditionalRequests({
+  main,
+  list: '/api/tutorials',
+  record: { title: 'Fastify', description: 'A web framework' },
+  one: (id) => `/api/tutorials/${id}`,
+  changes: (id, title) => [
+    { method: 'PUT', path: `/api/tutorials/${id}`, body: { title } },
+    { method: 'DELETE', path: `/api/tutorials/${id}` },
+  ],
+  missing: 404,
+  isStreamed: true,
+});
 testOperations({
   name: 'tutorials',
   main,

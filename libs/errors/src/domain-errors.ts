@@ -4,6 +4,13 @@ export class NotFoundError extends Error {}
 /** The values of the request are not valid; the message says which. */
 export class InvalidInputError extends Error {}
 
+/** The record is not the one that the client has read. Nothing has been changed. */
+export class PreconditionFailedError extends Error {
+  constructor() {
+    super('The record has changed since it was read');
+  }
+}
+
 /** The service has more work than it can do. Nothing of the request has been done, so that the client may retry. */
 export class OverloadedError extends Error {
   constructor() {

@@ -1,5 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { InvalidInputError, NotFoundError, overloaded, OverloadedError } from './domain-errors.ts';
+import {
+  InvalidInputError,
+  NotFoundError,
+  overloaded,
+  OverloadedError,
+  PreconditionFailedError,
+} from './domain-errors.ts';
 
 /** How the contract of a service reports errors. */
 export interface ErrorFormat {
@@ -39,6 +45,7 @@ export function isOverload(error: unknown) {
 function statusOf(error: unknown) {
   if (error instanceof NotFoundError) return 404;
   if (error instanceof InvalidInputError) return 400;
+  if (error instanceof PreconditionFailedError) return 412;
   if (error instanceof OverloadedError) return 503;
   return (error as AnyError).statusCode ?? 500;
 }

@@ -1,3 +1,9 @@
-export { InvalidInputError, NotFoundError, overloaded, OverloadedError } from './domain-errors.ts';
+export {
+  InvalidInputError,
+  NotFoundError,
+  overloaded,
+  OverloadedError,
+  PreconditionFailedError,
+} from './domain-errors.ts';
 export { handleErrors, isOverload, type ErrorFormat } from './error-handler.ts';
 export { HttpError } from './http-error.ts';

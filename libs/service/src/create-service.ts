@@ -5,6 +5,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { handleErrors, HttpError, type ErrorFormat } from '@rest-services/errors';
 import Fastify from 'fastify';
 import { boundBodyMemory } from './http/bodies.ts';
+import { addEntityTags } from './http/conditional-requests.ts';
 import { limitConnections } from './http/connection-limit.ts';
 import { closeStalledSockets, handleClientError, trackConnections } from './http/connections.ts';
 import { drainOnClose } from './http/drain.ts';
@@ -95,6 +96,7 @@ export async function createService({ settings, title, description, ...errorForm
   closeStalledSockets(app);
   drainOnClose(app, settings.SHUTDOWN_DELAY_MS);
   boundBodyMemory(app);
+  addEntityTags(app);
   // Node.js parses the methods of RTSP, too. Fastify has no routes for them, so that they would have no log line.
   app.server.prependListener('request', (request: IncomingMessage) => {
     if (KNOWN_METHODS.has(request.method)) return;

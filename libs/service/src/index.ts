@@ -1,3 +1,4 @@
+export { createIfMatch, refuseTags } from './http/conditional-requests.ts';
 export { createService } from './create-service.ts';
 export { columnsOf, Id, Message, Timestamp } from './schema/schemas.ts';
 export { webPageHeaders } from './http/security-headers.ts';

@@ -13,6 +13,7 @@ export { sendJson, type JsonResponse } from './http/send-json.ts';
 export { startService, type TestService } from './service/start-service.ts';
 export { testBodies } from './suites/bodies.ts';
 export { testColumns, type ServiceOfTable } from './suites/columns.ts';
+export { testConditionalRequests } from './suites/conditional-requests.ts';
 export { testDocument } from './suites/document.ts';
 export { testOperations, type OperatedService } from './suites/operations.ts';
 export { testReadme } from './suites/readme.ts';

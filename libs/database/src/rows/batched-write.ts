@@ -1,6 +1,6 @@
 import type { Semaphore } from '@rest-services/concurrency';
 import { limitConcurrencyPerRow, MAX_WRITES, RETRY_ALONE, shareStatements } from './shared-statement.ts';
-import type { Found, WithId } from './write-statements.ts';
+import type { Found, Target } from './write-statements.ts';
 
 /** Length of a text from which its row is written alone: a shared statement would hold each such text twice. */
 const LARGE_TEXT_LENGTH = 4_096;
@@ -11,11 +11,11 @@ export const isLarge = (row: object) =>
 /**
  * Shares statements among changes of rows. A shared statement waits for no locked row: such rows get statements of their own, so that
  * only their clients wait.
- * @param statements changes one row and says whether it exists, or changes the unlocked rows among many
+ * @param statements changes one row and says whether it exists in the version of the change, or changes the unlocked rows among many
  * @param repeated result of a further change of the same row in the same statement
  * @returns a function that says whether the row exists
  */
-export function batchedWrite<Change extends WithId>(
+export function batchedWrite<Change extends Target>(
   lockWaits: Semaphore,
   statements: {
     one: (change: Change) => Promise<boolean>;
@@ -36,5 +36,6 @@ export function batchedWrite<Change extends WithId>(
     });
   }
   const changeShared = shareStatements<Change, boolean>(changeMany, MAX_WRITES, changeAlone);
-  return (change: Change) => (isLarge(change) ? changeAlone(change) : changeShared(change));
+  return (change: Change) =>
+    isLarge(change) || change.xmin !== undefined ? changeAlone(change) : changeShared(change);
 }

@@ -17,6 +17,8 @@ export interface List<Row> {
   rows: Row[];
   /** Reads the next chunk, which may be empty; `undefined` at the end of the list. */
   next: (() => Promise<List<Row>>) | undefined;
+  /** Changes whenever a row of the list changes; `undefined` for lists of a single chunk, and for long ones. */
+  version?: string | undefined;
 }
 
 /**
@@ -39,6 +41,15 @@ export function listContinuation<Tables, Row extends WithId>(
     return { rows, next: async () => listFrom((await read(id, Math.min(missing, CHUNK_ROWS))).rows, missing) };
   };
 }
+
+/** Maximum number of rows of a list with a version: PostgreSQL reads all of them for it, 15 ms for 10,000. */
+const MAX_VERSIONED_ROWS = 50_000;
+
+/** A query for the version of a list, which is null for more than `MAX_VERSIONED_ROWS`. @param rows with `id` and `xmin` */
+export const versionOf = (rows: Expression<unknown>) => sql<{ version: string | null }>`
+  select case when not exists (select from (${rows}) as rows offset ${sql.lit(MAX_VERSIONED_ROWS)})
+    then (select md5(string_agg(concat(id, ' ', xmin), ',' order by id)) from (${rows}) as rows)
+  end as version`;
 
 /** Whether there may be rows after those of a chunk. */
 export const mayContinue = (rows: readonly object[]) =>

@@ -1,18 +1,20 @@
 import { coalesce } from '@rest-services/concurrency';
+import { PreconditionFailedError } from '@rest-services/errors';
 import { sql, type InsertType, type RawBuilder, type SelectType, type SqlBool, type UpdateType } from 'kysely';
 import type { Database } from '../connection/database.ts';
 import type { Value } from '../connection/session.ts';
 import { batchedWrite, isLarge } from './batched-write.ts';
 import { createFind } from './find.ts';
-import { CHUNK_ROWS, chunk, listContinuation, type List } from './list.ts';
+import { CHUNK_ROWS, chunk, listContinuation, versionOf, type List } from './list.ts';
 import { createPages, type Position } from './page.ts';
 import { createSearch, type SearchOptions } from './search.ts';
 import { MAX_WRITES, RETRY_ALONE, shareStatements, writeInTurn } from './shared-statement.ts';
-import { columnList, prepareRead } from './statement.ts';
+import { columnList, prepare, prepareRead } from './statement.ts';
 import {
   deleteStatements,
   insertStatements,
   updateStatements,
+  type Target,
   type UpdateOptions,
   type Values,
   type WithId,
@@ -62,10 +64,11 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
   readonly #table: string;
   readonly #options: RepositoryOptions<string, string, string>;
   readonly #find: (id: number) => Promise<Row | undefined>;
+  readonly #findVersion: (id: number) => Promise<{ rows: (Row & { xmin: string })[] }>;
   readonly #insertStatements: ReturnType<typeof insertStatements>;
   readonly #insertShared: (row: Values) => Promise<number>;
-  readonly #update: (changes: Values & WithId) => Promise<boolean>;
-  readonly #delete: (row: WithId) => Promise<boolean>;
+  readonly #update: (changes: Values & Target) => Promise<boolean>;
+  readonly #delete: (row: Target) => Promise<boolean>;
   readonly #readPage: ReturnType<typeof createPages>;
   readonly #listFrom: ReturnType<typeof listContinuation<unknown, Row>>;
   readonly #lists = new Map<string, () => Promise<List<Row>>>();
@@ -78,6 +81,10 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
     this.#table = table;
     this.#options = options;
     this.#find = createFind<Row>(db, table, columns, longText);
+    this.#findVersion = prepare(
+      db,
+      sql<Row & { xmin: string }>`select ${columnList(columns)}, xmin::text from ${sql.table(table)} where id = ${0}`,
+    );
     this.#insertStatements = insertStatements(db, table, insert);
     this.#insertShared = shareStatements<Values, number>(
       (rows) => this.#insertMany(rows),
@@ -119,14 +126,34 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
     return rows.map((row) => ids.get(contentOf(row))!.pop()!.id);
   }
 
-  /** Changes a row. @returns whether it exists */
-  update(id: number, changes: Changes): Promise<boolean> {
-    return this.#update({ ...(changes as Values), id });
+  /**
+   * Changes a row. @returns whether it exists
+   * @param mayChange decides by the row that is there whether it is changed; of several such changes at once, one is made
+   * @throws PreconditionFailedError when `mayChange` returns `false`, or when another change was faster
+   */
+  update(id: number, changes: Changes, mayChange?: (row: Row) => boolean): Promise<boolean> {
+    const change = { ...(changes as Values), id };
+    return mayChange ? this.#writeIf(mayChange, change, this.#update) : this.#update(change);
   }
 
-  /** Deletes a row. @returns whether it existed; of several deletes at once of one id, exactly one returns `true` */
-  delete(id: number): Promise<boolean> {
-    return this.#delete({ id });
+  /**
+   * Deletes a row. @returns whether it existed; of several deletes at once of one id, exactly one returns `true`
+   * @param mayDelete as for `update`
+   */
+  delete(id: number, mayDelete?: (row: Row) => boolean): Promise<boolean> {
+    return mayDelete ? this.#writeIf(mayDelete, { id }, this.#delete) : this.#delete({ id });
+  }
+
+  async #writeIf<Change extends Target>(
+    mayWrite: (row: Row) => boolean,
+    change: Change,
+    write: (change: Change) => Promise<boolean>,
+  ) {
+    const [row] = (await this.#findVersion(change.id)).rows;
+    if (!row) return false;
+    // The statement writes nothing when another one has written the row since.
+    if (!mayWrite(row) || !(await write({ ...change, xmin: row.xmin }))) throw new PreconditionFailedError();
+    return true;
   }
 
   /** Reads a page in the order of the ids, of any length and at any depth. The table needs `createRowCounts`, and has no `longText`. */
@@ -154,7 +181,17 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
     const matching = (...more: RawBuilder<SqlBool>[]) => this.#select(...conditions, ...more);
     const readFirst = prepareRead(this.#db, chunk(matching(), longText));
     const listFrom = listContinuation<unknown, Row>(this.#db, (id) => matching(sql`id > ${id}`), longText);
-    return coalesce(async () => listFrom((await readFirst()).rows));
+    const readVersion = prepareRead(
+      this.#db,
+      versionOf(sql`select id, xmin from ${sql.table(this.#table)} ${where(conditions)}`),
+    );
+    return coalesce(async () => {
+      const list = listFrom((await readFirst()).rows);
+      if (!list.next) return list;
+      // The rows are read after their version: it may then be older than the rows, and never newer.
+      const { version } = (await readVersion()).rows[0]!;
+      return { ...listFrom((await readFirst()).rows), version: version ?? undefined };
+    });
   }
 
   /**
@@ -167,7 +204,9 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
   }
 
   #select(...conditions: RawBuilder<unknown>[]) {
-    const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``;
-    return sql<Row>`select ${columnList(this.#options.columns)} from ${sql.table(this.#table)} ${where}`;
+    return sql<Row>`select ${columnList(this.#options.columns)} from ${sql.table(this.#table)} ${where(conditions)}`;
   }
 }
+
+const where = (conditions: readonly RawBuilder<unknown>[]) =>
+  conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``;

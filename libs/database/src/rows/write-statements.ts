@@ -7,6 +7,12 @@ import type { Value } from '../connection/session.ts';
 /** A row of a table with an id that the database assigns. */
 export type WithId = { id: number };
 
+/** The row that a write changes. */
+export type Target = WithId & {
+  /** Version of the row: PostgreSQL's number of the transaction that has written it. A row of another version is not changed. */
+  xmin?: string;
+};
+
 /** Values by column. */
 export type Values = Record<string, Value>;
 
@@ -57,7 +63,9 @@ export function updateStatements<Tables>(db: Database<Tables>, table: string, op
     // Not now(): the statement may have begun before other changes that it waited for.
     return sql.join([...set, sql`${sql.ref(touch)} = greatest(clock_timestamp(), old.${sql.ref(touch)})`]);
   };
-  const updateOne = prepare(db, sql`update ${rows} as old set ${assignments(() => sql`${null}`)} where id = ${0}`);
+  const update = sql`update ${rows} as old set ${assignments(() => sql`${null}`)} where id = ${0}`;
+  const updateOne = prepare(db, update);
+  const updateVersion = prepare(db, sql`${update} and xmin = ${parameter('xid')}`);
   const updateMany = prepare(
     db,
     writeUnlockedRows(
@@ -68,8 +76,11 @@ export function updateStatements<Tables>(db: Database<Tables>, table: string, op
     ),
   );
   return {
-    one: async (row: Values & WithId) =>
-      (await updateOne(...columns.map((column) => row[column]), row.id)).rowCount !== 0,
+    one: async ({ id, xmin, ...row }: Values & Target) => {
+      const values = columns.map((column) => row[column]);
+      const { rowCount } = await (xmin === undefined ? updateOne(...values, id) : updateVersion(...values, id, xmin));
+      return rowCount !== 0;
+    },
     many: async (given: readonly (Values & WithId)[]) => (await updateMany(JSON.stringify(given))).rows,
   };
 }
@@ -77,6 +88,7 @@ export function updateStatements<Tables>(db: Database<Tables>, table: string, op
 export function deleteStatements<Tables>(db: Database<Tables>, table: string) {
   const rows = sql.table(table);
   const deleteOne = prepare(db, sql`delete from ${rows} where id = ${0}`);
+  const deleteVersion = prepare(db, sql`delete from ${rows} where id = ${0} and xmin = ${parameter('xid')}`);
   const deleteMany = prepare(
     db,
     writeUnlockedRows(
@@ -86,7 +98,8 @@ export function deleteStatements<Tables>(db: Database<Tables>, table: string) {
     ),
   );
   return {
-    one: async ({ id }: WithId) => (await deleteOne(id)).rowCount !== 0,
+    one: async ({ id, xmin }: Target) =>
+      (await (xmin === undefined ? deleteOne(id) : deleteVersion(id, xmin))).rowCount !== 0,
     many: async (given: readonly WithId[]) => (await deleteMany(idArray(given.map(({ id }) => id)))).rows,
   };
 }

@@ -4,6 +4,7 @@ import { Semaphore } from '@rest-services/concurrency';
 import type { List } from '@rest-services/database';
 import { isOverload, overloaded } from '@rest-services/errors';
 import type { FastifyReply } from 'fastify';
+import { isUnmodified } from './conditional-requests.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 
 /** JSON of the rows of a shared statement, which is made once for all of its requests. */
@@ -33,6 +34,10 @@ export function sendList<Row>(reply: FastifyReply, list: List<Row>) {
     const json = serialised.get(list.rows) ?? serialise(list.rows);
     serialised.set(list.rows, json);
     return reply.send(json);
+  }
+  if (list.version !== undefined && isUnmodified(reply, `W/"${list.version}"`)) {
+    reply.code(304).removeHeader('content-type');
+    return reply.send();
   }
   if (reply.request.method === 'HEAD') return reply.send(Readable.from([]));
   // Otherwise, Fastify logs a stream that ends before its first chunk as a failure of the service.

@@ -63,8 +63,11 @@ export async function addDocument(app: FastifyInstance, info: DocumentInfo, erro
 /** The errors that any route of this kind can answer, on top of those that it declares itself. */
 function errorsOf(schema: FastifySchema, method: string, { includeCode }: ErrorFormat): Record<string, TSchema> {
   const takesBody = method !== 'GET';
+  const isConditional = method === 'PUT' || method === 'DELETE';
   return {
     ...(takesBody || schema.params ? { 400: { ...Message, description: descriptions[400] } } : {}),
+    ...(takesBody ? {} : { 304: { ...Type.Null(), description: descriptions[304] } }),
+    ...(isConditional ? { 412: { ...Message, description: descriptions[412] } } : {}),
     ...(takesBody ? { 413: { ...Message, description: 'The body is larger than 1 MiB.' } } : {}),
     ...(takesBody ? { 415: { ...Message, description: 'The body is of another media type.' } } : {}),
     500: { ...(includeCode ? Failure : Message), description: 'The database failed.' },
@@ -86,8 +89,10 @@ function described({ response }: FastifySchema) {
 const defaultDescription = (status: string) => descriptions[status] ?? 'Done.';
 
 const descriptions: Record<string, string> = {
+  304: 'The client has this version: its entity tag is in If-None-Match.',
   400: 'What was sent is not valid; the message says what.',
   404: 'There is no such record.',
+  412: 'The record has none of the entity tags in If-Match. Nothing has been changed.',
 };
 
 /** Beside the bundle where there is one, else in the package. */

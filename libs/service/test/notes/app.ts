@@ -2,7 +2,7 @@ import { coalesce } from '@rest-services/concurrency';
 import { repository, type Database } from '@rest-services/database';
 import { NotFoundError } from '@rest-services/errors';
 import { Type } from 'typebox';
-import { createService, Id, Message, sendList, type Settings } from '../../src/index.ts';
+import { createIfMatch, createService, Id, Message, sendList, type Settings } from '../../src/index.ts';
 import type { NotesDatabase } from './database.ts';
 
 const Note = Type.Object({ id: Id, title: Type.String() });
@@ -28,6 +28,7 @@ export async function buildApp(db: Database<NotesDatabase>, settings: Settings) 
     insert: ['title'],
     update: { columns: ['title'], absent: 'kept' },
   });
+  const ifMatch = createIfMatch(Note);
   const summarise = coalesce(() => db.selectFrom('note_count').select(['total']).executeTakeFirstOrThrow());
 
   app.post('/notes', { schema: { body, response: { 201: Type.Object({ id: Id }) } } }, async ({ body }, reply) =>
@@ -54,13 +55,14 @@ export async function buildApp(db: Database<NotesDatabase>, settings: Settings) 
   app.put(
     '/notes/:id',
     { schema: { params: NoteId, body, response: { 200: Message, 404: Message } } },
-    async ({ params, body }) => ((await notes.update(params.id, body)) ? { message: 'Note updated' } : notFound()),
+    async (request) => {
+      const { params, body } = request;
+      return (await notes.update(params.id, body, ifMatch(request))) ? { message: 'Note updated' } : notFound();
+    },
   );
 
-  app.delete(
-    '/notes/:id',
-    { schema: { params: NoteId, response: { 200: Message, 404: Message } } },
-    async ({ params }) => ((await notes.delete(params.id)) ? { message: 'Note deleted' } : notFound()),
+  app.delete('/notes/:id', { schema: { params: NoteId, response: { 200: Message, 404: Message } } }, async (request) =>
+    (await notes.delete(request.params.id, ifMatch(request))) ? { message: 'Note deleted' } : notFound(),
   );
 
   return app;
