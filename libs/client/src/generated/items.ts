@@ -119,6 +119,13 @@ export interface operations {
                     }[];
                 };
             };
+            /** @description The client has this version: its entity tag is in If-None-Match. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The database failed. */
             500: {
                 headers: {
@@ -267,6 +274,13 @@ export interface operations {
                     };
                 };
             };
+            /** @description The client has this version: its entity tag is in If-None-Match. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The database failed. */
             500: {
                 headers: {
@@ -342,6 +356,13 @@ export interface operations {
                         updated_at: string;
                     };
                 };
+            };
+            /** @description The client has this version: its entity tag is in If-None-Match. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description What was sent is not valid; the message says what. */
             400: {
@@ -455,6 +476,17 @@ export interface operations {
                     };
                 };
             };
+            /** @description The record has none of the entity tags in If-Match. Nothing has been changed. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
             /** @description The body is larger than 1 MiB. */
             413: {
                 headers: {
@@ -546,6 +578,17 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
+            /** @description The record has none of the entity tags in If-Match. Nothing has been changed. */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };

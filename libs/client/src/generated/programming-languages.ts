@@ -92,6 +92,13 @@ export interface operations {
                     };
                 };
             };
+            /** @description The client has this version: its entity tag is in If-None-Match. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The database failed. */
             500: {
                 headers: {
@@ -175,6 +182,13 @@ export interface operations {
                         };
                     };
                 };
+            };
+            /** @description The client has this version: its entity tag is in If-None-Match. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The database failed. */
             500: {
@@ -454,6 +468,17 @@ export interface operations {
                     };
                 };
             };
+            /** @description The record has none of the entity tags in If-Match. Nothing has been changed. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
             /** @description The body is larger than 1 MiB. */
             413: {
                 headers: {
@@ -530,6 +555,17 @@ export interface operations {
             };
             /** @description What was sent is not valid; the message says what. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
+            /** @description The record has none of the entity tags in If-Match. Nothing has been changed. */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -80,6 +80,13 @@ export interface operations {
                     }[];
                 };
             };
+            /** @description The client has this version: its entity tag is in If-None-Match. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The database failed. */
             500: {
                 headers: {
@@ -168,6 +175,17 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
+            /** @description The record has none of the entity tags in If-Match. Nothing has been changed. */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -363,6 +381,13 @@ export interface operations {
                         isCompleted: 0 | 1;
                     };
                 };
+            };
+            /** @description The client has this version: its entity tag is in If-None-Match. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description What was sent is not valid; the message says what. */
             400: {

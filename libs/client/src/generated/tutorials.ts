@@ -100,6 +100,13 @@ export interface operations {
                     }[];
                 };
             };
+            /** @description The client has this version: its entity tag is in If-None-Match. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description What was sent is not valid; the message says what. */
             400: {
                 headers: {
@@ -269,6 +276,17 @@ export interface operations {
                     };
                 };
             };
+            /** @description The record has none of the entity tags in If-Match. Nothing has been changed. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
             /** @description The body is larger than 1 MiB. */
             413: {
                 headers: {
@@ -346,6 +364,13 @@ export interface operations {
                     }[];
                 };
             };
+            /** @description The client has this version: its entity tag is in If-None-Match. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description The database failed. */
             500: {
                 headers: {
@@ -406,6 +431,13 @@ export interface operations {
                         published: boolean;
                     };
                 };
+            };
+            /** @description The client has this version: its entity tag is in If-None-Match. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description What was sent is not valid; the message says what. */
             400: {
@@ -516,6 +548,17 @@ export interface operations {
                     };
                 };
             };
+            /** @description The record has none of the entity tags in If-Match. Nothing has been changed. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
             /** @description The body is larger than 1 MiB. */
             413: {
                 headers: {
@@ -603,6 +646,17 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
+            /** @description The record has none of the entity tags in If-Match. Nothing has been changed. */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
-/** A curl line of a README, and the response that the line below it shows: `# STATUS BODY`. */
+/** A curl line of a README, and the response that the line below it shows: `# STATUS BODY`, or `# STATUS` without a body. */
 export interface Example {
   line: string;
   method: string;
@@ -31,8 +31,8 @@ function parseExample(line: string, response: string): Example {
       data: { type: 'string', short: 'd' },
     },
   });
-  const [, status, body] = /^# (\d{3}) (.*)$/.exec(response) ?? [];
-  if (!status || body === undefined) throw new Error(`No response below: ${line}`);
+  const [, status, body = ''] = /^# (\d{3})(?: (.*)|$)/.exec(response) ?? [];
+  if (!status) throw new Error(`No response below: ${line}`);
   const escaped = body
     .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
     .replaceAll(',…\\}', ',[^}]+\\}')
