@@ -43,9 +43,9 @@ export function isUnmodified(reply: FastifyReply, tag: string) {
  * may be made, and is `undefined` without the header.
  * @param schema of the response to a GET of the record, from which its tag is made
  */
-export function createIfMatch<Row extends object>(schema: TSchema) {
+export function createIfMatch(schema: TSchema) {
   const serialise = compileSerializer({ schema, method: 'GET', url: '', httpStatus: '200' });
-  return ({ headers }: FastifyRequest): ((row: Row) => boolean) | undefined => {
+  return ({ headers }: FastifyRequest): ((row: object) => boolean) | undefined => {
     const expected = headers['if-match'];
     if (expected === undefined) return undefined;
     if (isAny(expected)) return () => true;
