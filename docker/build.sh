@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 revision=$(git describe --always --dirty --abbrev=40 --exclude='*' 2>/dev/null || echo unknown)
 created=$(git show --no-patch --format=%cI HEAD 2>/dev/null || date -u +%Y-%m-%dT%H:%M:%SZ)
 source=$(git config --get remote.origin.url 2>/dev/null | sed 's#//[^/@]*@#//#') # without a password
-version=$(sed -n 's/^  "version": "\(.*\)",$/\1/p' package.json)
+version=$(sed -n 's/^  "version": "\(.*\)",$/\1/p' "apps/$app/package.json")
 
 # Podman and Buildah would leave HEALTHCHECK out, which their own format has no place for; Buildah also its cache.
 case $CONTAINER_ENGINE in

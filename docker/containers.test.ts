@@ -184,11 +184,12 @@ describe.each(services())('The image of $name', ({ name: app, path, client }) =>
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(5_000_000);
   });
 
-  test('tells by its labels what it is and of which commit', async () => {
+  test('tells by its labels and its document what it is, in which version and of which commit', async () => {
     const labels = JSON.parse(
       await succeed('image', 'inspect', '--format', '{{json .Config.Labels}}', image),
     ) as object;
-    const { version, license } = await readJson('package.json');
+    const { license } = await readJson('package.json');
+    const { version } = await readJson('apps', app, 'package.json');
     expect(labels).toMatchObject({
       'org.opencontainers.image.title': app,
       'org.opencontainers.image.description': expect.stringContaining(app),
@@ -197,6 +198,8 @@ describe.each(services())('The image of $name', ({ name: app, path, client }) =>
       'org.opencontainers.image.revision': expect.stringMatching(/^[0-9a-f]{40}(-dirty)?$|^unknown$/),
       'org.opencontainers.image.created': expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}/),
     });
+    const { info } = (await (await fetch(`${url}/openapi.json`)).json()) as { info: object };
+    expect(info).toMatchObject({ version });
   });
 
   test('is described by an SBOM that lists each package of the bundle and of the pages', async () => {

@@ -1,5 +1,5 @@
 // `nx build` runs this in the folder of a service. `--client FOLDER` adds a built web client as dist/public.
-import { cp, rm, writeFile } from 'node:fs/promises';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -9,7 +9,8 @@ import { licensesOf } from './licenses.ts';
 if (import.meta.main) {
   const { client } = parseArgs({ options: { client: { type: 'string' } } }).values;
   await rm('dist', { recursive: true, force: true });
-  await bundle('src/main.ts', 'dist');
+  const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
+  await bundle('src/main.ts', 'dist', version);
   if (client) await cp(client, 'dist/public', { recursive: true });
 }
 
@@ -17,8 +18,9 @@ if (import.meta.main) {
  * Bundles a service: main.js with all that it imports, and the files that it serves beside it. metafile.json lists the sources
  * of main.js, licenses.txt their licences.
  * @param main path of main.ts
+ * @param version of the service, which its document and its metrics name
  */
-export async function bundle(main: string, folder: string) {
+export async function bundle(main: string, folder: string, version: string) {
   const { metafile } = await build({
     entryPoints: [main],
     outfile: join(folder, 'main.js'),
@@ -27,7 +29,11 @@ export async function bundle(main: string, folder: string) {
     // As an ES module it would take longer to start and more memory: Node keeps its source twice, and imports with each of its
     // own modules all that this one offers, such as a client for HTTP.
     format: 'cjs',
-    define: { 'import.meta.dirname': '__dirname', 'import.meta.url': 'bundleUrl' },
+    define: {
+      'import.meta.dirname': '__dirname',
+      'import.meta.url': 'bundleUrl',
+      'process.env.SERVICE_VERSION': JSON.stringify(version),
+    },
     banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
     target: 'node20',
     // Half the size. Names stay as they are, so that a stack trace can be read, and lines short enough to be shown in one.

@@ -7,6 +7,7 @@ import { REFUSED } from '../http/connections.ts';
 import { onAborted } from '../http/on-aborted.ts';
 import { forMachines } from './probes.ts';
 import type { InexactBlocks } from './row-counts.ts';
+import { version } from '../version.ts';
 
 /** In seconds. From an answer without a query to the limit at which a request fails. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -130,7 +131,7 @@ export function addMetrics<Tables>(
     },
   });
 
-  // Prometheus has no metric for texts: by convention they are labels of a 1. The image sets both variables.
+  // Prometheus has no metric for texts: by convention they are labels of a 1. The image sets the variable.
   new Gauge({
     name: 'service_build_info',
     help: 'Service, version, commit and Node.js version, as labels of a constant 1.',
@@ -139,7 +140,7 @@ export function addMetrics<Tables>(
   }).set(
     {
       service,
-      version: process.env.SERVICE_VERSION || 'unknown',
+      version,
       revision: process.env.SERVICE_REVISION || 'unknown',
       node_version: process.version,
     },

@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import { Type, type TSchema } from 'typebox';
 import { Message } from './schemas.ts';
 import { webPageHeaders } from '../http/security-headers.ts';
+import { version } from '../version.ts';
 
 /** What the document says of the service as a whole. */
 export interface DocumentInfo {
@@ -31,7 +32,7 @@ export async function addDocument(app: FastifyInstance, info: DocumentInfo, erro
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { ...info, version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
+      info: { ...info, version, license: { name: 'MIT', identifier: 'MIT' } },
       servers: [{ url: '/' }],
       security: [],
     },

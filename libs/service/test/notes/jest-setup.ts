@@ -8,6 +8,6 @@ import { bundle } from '../../bundle.ts';
 export default async function setUp() {
   await startPostgres();
   const folder = await mkdtemp(join(tmpdir(), 'notes-'));
-  await bundle(join(import.meta.dirname, 'main.ts'), folder);
+  await bundle(join(import.meta.dirname, 'main.ts'), folder, '1.2.3');
   process.env.NOTES_MAIN = join(folder, 'main.js');
 }

@@ -77,8 +77,16 @@ describe('Endpoints', () => {
     expect(await jsonOf(`${url}/livez`)).toEqual([200, { message: 'alive' }]);
   });
 
+  test('/openapi.json has the version of the service', async () => {
+    const url = await start().listening();
+    expect(await jsonOf(`${url}/openapi.json`)).toEqual([
+      200,
+      expect.objectContaining({ info: expect.objectContaining({ version: '1.2.3' }) }),
+    ]);
+  });
+
   test('/metrics has version and revision, and ends only names of counters with _total', async () => {
-    const url = await start({ SERVICE_VERSION: '1.2.3', SERVICE_REVISION: 'abc' }).listening();
+    const url = await start({ SERVICE_REVISION: 'abc' }).listening();
     const metrics = await (await fetch(`${url}/metrics`)).text();
     const labels = `service="notes",version="1.2.3",revision="abc",node_version="${process.version}"`;
     expect(metrics).toContain(`\nservice_build_info{${labels}} 1\n`);

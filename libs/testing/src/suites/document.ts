@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { fetchWhenServed } from '../http/fetch-when-served.ts';
 import { startService, type TestService } from '../service/start-service.ts';
@@ -17,6 +18,14 @@ export function testDocument(name: string, main: string) {
       const { status, body } = await service.request('GET', '/openapi.json');
       expect([status, (body as { openapi: string }).openapi]).toEqual([200, '3.1.0']);
       expect(await documentProblems(body as object)).toEqual([]);
+    });
+
+    test('/openapi.json and /metrics have the version of package.json', async () => {
+      const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
+      const { body } = await service.request('GET', '/openapi.json');
+      expect(body).toMatchObject({ info: { version } });
+      const metrics = await (await fetchWhenServed(`${service.url}/metrics`)).text();
+      expect(metrics).toContain(`service_build_info{service="${name}",version="${version}",`);
     });
 
     test('the types of the client in libs/client are those of this document', async () => {
