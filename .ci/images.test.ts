@@ -29,12 +29,14 @@ beforeEach(() => {
     'bin/skopeo',
     `#!/bin/sh
 case $1 in
+list-tags) cat tags ;;
 inspect) grep --quiet --line-regexp --fixed-strings "$3" published && printf manifest ;;
 *) echo "skopeo $*" >>calls; for last; do :; done; case $last in docker-archive:*) file=\${last#*:}; : >"\${file%%:*}" ;; esac ;;
 esac
 `,
   );
   write('published', '');
+  write('tags', JSON.stringify({ Tags: [] }));
   write('head', COMMIT);
 });
 afterEach(() => rmSync(folder, { recursive: true }));
@@ -44,20 +46,24 @@ function write(file: string, content: string) {
   writeFileSync(join(folder, file), content, { mode: 0o755 });
 }
 
+const read = (file: string) => readFileSync(join(folder, file), 'utf8');
+
 /** @returns what the command writes, and the calls that it makes */
-function run(command: string, images?: Image[]) {
+function run(command: string, images?: Image[], tag = '') {
   write('calls', '');
   const output = execFileSync(process.execPath, [script, command], {
     cwd: folder,
     encoding: 'utf8',
+    stdio: 'pipe',
     env: {
       PATH: [join(folder, 'bin'), process.env.PATH].join(delimiter),
       GITHUB_REPOSITORY: 'Owner/rest-services',
       GITHUB_SHA: COMMIT,
+      GITHUB_REF_NAME: tag,
       IMAGES: JSON.stringify(images),
     },
   });
-  return { output, calls: readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n') };
+  return { output, calls: read('calls').trim().split('\n') };
 }
 
 function list() {
@@ -98,19 +104,23 @@ describe('images.ts list', () => {
   });
 });
 
+const copy = (from: string, to: string) => `skopeo copy --all --preserve-digests ${from} ${REPOSITORY}/${to}`;
+
 describe('images.ts publish', () => {
   const images = [
     { name: 'items', content: 'content-1' },
     { name: 'todos', content: 'content-2', digest: 'sha256:2' },
   ];
-  const copy = (from: string, to: string) => `skopeo copy --all --preserve-digests ${from} ${REPOSITORY}/${to}`;
   const tags = [
     copy('oci-archive:images/items.tar', `items:${COMMIT}`),
     copy(`${REPOSITORY}/todos@sha256:2`, `todos:${COMMIT}`),
     copy(`${REPOSITORY}/items:${COMMIT}`, 'items:content-1'),
     copy(`${REPOSITORY}/todos:${COMMIT}`, 'todos:content-2'),
   ];
-  beforeEach(() => write('images/items.tar', ''));
+  beforeEach(() => {
+    write('images/items.tar', '');
+    write('published', `${REPOSITORY}/items:${COMMIT}\n`);
+  });
 
   test('tags new images and those that have not changed with the commit, then moves latest', () => {
     const latest = ['items', 'todos'].map((name) => copy(`${REPOSITORY}/${name}:${COMMIT}`, `${name}:latest`));
@@ -120,6 +130,42 @@ describe('images.ts publish', () => {
   test('leaves latest where it is when the commit is not the head of main', () => {
     write('head', 'b'.repeat(40));
     expect(run('publish', images).calls).toEqual(tags);
+  });
+
+  test('writes the digests of new images, to be attested', () => {
+    run('publish', images);
+    const digest = createHash('sha256').update('manifest').digest('hex');
+    expect(read('images/checksums.txt')).toBe(`${digest}  ghcr.io/owner/rest-services/items\n`);
+  });
+});
+
+describe('images.ts release', () => {
+  const release = (version: string, ...published: string[]) => {
+    write('apps/items/package.json', JSON.stringify({ version }));
+    write('tags', JSON.stringify({ Tags: ['latest', COMMIT, '1', '1.4', ...published, version] }));
+    return run('release', undefined, `items@${version}`).calls;
+  };
+  const tagged = (version: string, ...lines: string[]) => [
+    copy(`${REPOSITORY}/items:${COMMIT}`, `items:${version}`),
+    ...lines.map((line) => copy(`${REPOSITORY}/items:${version}`, `items:${line}`)),
+  ];
+
+  test('tags the image of the commit with its version, and moves those of its minor and major version', () => {
+    expect(release('1.4.2')).toEqual(tagged('1.4.2', '1.4', '1'));
+    expect(release('1.10.0', '1.9.3', '2.0.0')).toEqual(tagged('1.10.0', '1.10', '1'));
+  });
+
+  test('leaves the tags that a newer version has', () => {
+    expect(release('1.4.3', '1.4.2', '1.10.0')).toEqual(tagged('1.4.3', '1.4'));
+    expect(release('1.4.2', '1.4.10')).toEqual(tagged('1.4.2'));
+  });
+
+  test('refuses a git tag that does not name the version of a service', () => {
+    for (const name of names) write(`apps/${name}/package.json`, JSON.stringify({ version: '1.4.2' }));
+    for (const tag of ['items@1.4.1', 'client@1.4.2', 'items@1.4.2.1']) {
+      expect(() => run('release', undefined, tag)).toThrow(`${tag} is no service with the version`);
+      expect(read('calls')).toBe('');
+    }
   });
 });
 

@@ -1,11 +1,12 @@
-// Which images a commit needs, and where they go. `.github/workflows/ci.yml` runs these commands:
+// Which images a commit needs, and where they go. The workflows in .github run these commands:
 //   node .ci/images.ts list     each image with the digest of a published one of the same content, for $GITHUB_OUTPUT
 //   node .ci/images.ts load     both platforms of each image into Docker, as rest-services/NAME:latest and :arm64
-//   node .ci/images.ts publish  each image as :COMMIT, and as :latest when the commit is the head of main
+//   node .ci/images.ts publish  each image as :COMMIT, and as :latest when the commit is the head of main; checksums of the new ones
+//   node .ci/images.ts release  the image that the git tag NAME@1.4.2 names as :1.4.2, and as :1.4 and :1 when none of these is newer
 // New images are OCI archives in images/. Skopeo copies them byte for byte, so the published digest is the tested one.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { services } from '../libs/workspace/src/index.ts';
 
@@ -17,7 +18,7 @@ interface Image {
   digest?: string;
 }
 
-const commands: Record<string, () => void> = { list, load, publish };
+const commands: Record<string, () => void> = { list, load, publish, release };
 const command = commands[process.argv[2] ?? ''];
 if (!command) throw new Error(`usage: node .ci/images.ts ${Object.keys(commands).join('|')}`);
 command();
@@ -52,8 +53,44 @@ function publish() {
   const commit = setting('GITHUB_SHA');
   for (const image of images) copy(source(image), `${repository(image.name)}:${commit}`);
   for (const { name, content } of images) retag(name, commit, content);
+  const published = images.filter(isNew).map(({ name }) => `${repository(name)}:${commit}`);
+  writeFileSync('images/checksums.txt', published.map(checksumLine).join(''));
   const head = run('gh', 'api', `repos/${setting('GITHUB_REPOSITORY')}/commits/main`, '--jq', '.sha').trim();
   if (head === commit) for (const { name } of images) retag(name, commit, 'latest');
+}
+
+function release() {
+  const tag = setting('GITHUB_REF_NAME');
+  const service = services().find(({ name }) => tag === `${name}@${versionOf(name)}`);
+  if (!service) throw new Error(`${tag} is no service with the version in its package.json`);
+  const { name } = service;
+  const version = versionOf(name);
+  retag(name, setting('GITHUB_SHA'), version);
+  const { Tags: tags } = JSON.parse(run('skopeo', 'list-tags', repository(name))) as { Tags: string[] };
+  const versions = tags.filter((tag) => /^\d+\.\d+\.\d+$/.test(tag));
+  const [major, minor] = version.split('.');
+  for (const line of [`${major}.${minor}`, `${major}`]) {
+    const newest = versions
+      .filter((other) => other.startsWith(`${line}.`))
+      .sort(compareNumbers)
+      .at(-1);
+    if (newest === version) retag(name, version, line);
+  }
+}
+
+function versionOf(name: string) {
+  return (JSON.parse(readFileSync(join('apps', name, 'package.json'), 'utf8')) as { version: string }).version;
+}
+
+function compareNumbers(a: string, b: string) {
+  return a.localeCompare(b, 'en', { numeric: true });
+}
+
+/** A line as sha256sum writes it, of an image in the registry. */
+function checksumLine(image: string) {
+  const digest = publishedDigest(image);
+  if (!digest) throw new Error(`${image} is not published`);
+  return `${digest.replace('sha256:', '')}  ${image.replace(/^docker:\/\/|:[^:]*$/g, '')}\n`;
 }
 
 /** Hashes what the Dockerfile puts into the image of a service. A dependency of development is not part of it. */
@@ -82,9 +119,17 @@ function publishedDigest(image: string) {
   }
 }
 
-function source({ name, digest }: Image) {
-  const archive = `images/${name}.tar`;
-  if (existsSync(archive)) return `oci-archive:${archive}`;
+function isNew({ name }: Image) {
+  return existsSync(archiveOf(name));
+}
+
+function archiveOf(name: string) {
+  return `images/${name}.tar`;
+}
+
+function source(image: Image) {
+  const { name, digest } = image;
+  if (isNew(image)) return `oci-archive:${archiveOf(name)}`;
   if (!digest) throw new Error(`No archive and no published image of ${name}`);
   return `${repository(name)}@${digest}`;
 }

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { services } from '@rest-services/workspace';
 import { parse, parseDocument, visit } from 'yaml';
@@ -23,6 +23,7 @@ interface Job {
   steps: Step[];
 }
 interface Workflow {
+  on: { push: object };
   permissions?: unknown;
   concurrency?: { group: string };
   jobs: Record<string, Job>;
@@ -70,7 +71,7 @@ function valuesOf(words: string[], ...names: string[]) {
 /** What a command names and the workspace lacks. */
 function missing([tool, command = '', ...words]: string[]) {
   if (tool === 'npm') {
-    if (command === 'ci') return [];
+    if (['ci', 'pack', 'pkg', 'publish'].includes(command)) return [];
     const script = command === 'run' ? words.find((word) => !word.startsWith('-'))! : command;
     return script in scripts ? [] : [`script ${script}`];
   }
@@ -92,6 +93,13 @@ function pathsOf({ run = '', with: options = {} }: Step) {
     .filter((path) => !path.startsWith('${{'));
   return [...inScript, ...inOptions];
 }
+
+/** What each job that publishes may write. */
+const WRITES: Record<string, string[]> = {
+  'ci.yml publish': ['packages', 'id-token', 'attestations'],
+  'release.yml image': ['packages'],
+  'release.yml client': ['id-token', 'attestations'],
+};
 
 describe.each(files)('%s', (file) => {
   test('calls only scripts that package.json has and targets that a project has', () => {
@@ -127,7 +135,7 @@ describe.each(files)('%s', (file) => {
     expect(workflow(file).permissions).toEqual({});
     for (const [name, { permissions = {} }] of jobs(file)) {
       const writes = Object.keys(permissions).filter((each) => permissions[each] === 'write');
-      expect([name, writes]).toEqual([name, name === 'publish' ? ['packages'] : []]);
+      expect([name, writes]).toEqual([name, WRITES[`${basename(file)} ${name}`] ?? []]);
     }
   });
 
@@ -173,6 +181,23 @@ describe('The images of ci.yml', () => {
     expect(known).toEqual(expect.arrayContaining(given.map((line) => line.split('=')[0])));
   });
 
+  test('have the version of their service as label', () => {
+    const source = jobs.image!.steps.find(({ run }) => run?.includes('version='))!;
+    expect(source.run).toContain('jq --raw-output .version "apps/$APP/package.json"');
+    expect(source.env).toEqual({ APP: '${{ matrix.app }}' });
+    expect(build.with!['build-args']).toContain('VERSION=${{ steps.source.outputs.version }}\n');
+  });
+
+  test('are attested once they are published', () => {
+    const [publish, attest] = jobs.publish!.steps.slice(-2);
+    expect(publish!.run).toBe('node .ci/images.ts publish');
+    expect(attest).toMatchObject({
+      if: jobs.image!.if,
+      uses: expect.stringMatching(/^actions\/attest-build-provenance@/),
+      with: { 'subject-checksums': 'images/checksums.txt' },
+    });
+  });
+
   test('are tested and published from the same archives', () => {
     const downloads = ['containers', 'publish'].map((job) =>
       jobs[job]!.steps.find(({ uses }) => uses?.startsWith('actions/download-artifact@')),
@@ -198,6 +223,38 @@ describe('The images of ci.yml', () => {
     expect(jobs.image!.if).toBe("needs.check.outputs.changed != '[]'");
     for (const job of ['containers', 'publish']) expect(jobs[job]!.if).toContain('!failure() && !cancelled()');
     expect(workflow(join(folder, 'ci.yml')).concurrency!.group).toContain('github.sha');
+  });
+});
+
+describe('release.yml', () => {
+  const { on, jobs } = workflow(join(folder, 'release.yml'));
+
+  test('runs for tags alone, and ci.yml for none', () => {
+    expect(on.push).toEqual({ tags: ['*@*'] });
+    expect(workflow(join(folder, 'ci.yml')).on.push).toEqual({ branches: ['main'] });
+  });
+
+  test('releases what ci.yml has passed on main: the client for its tags, an image for all others', () => {
+    expect(jobs.check!.steps[0]!.run).toContain(
+      '--workflow ci.yml --branch main --commit "$GITHUB_SHA" --status success',
+    );
+    expect([jobs.image!.needs, jobs.client!.needs]).toEqual(['check', 'check']);
+    expect(jobs.client!.if).toBe("${{ startsWith(github.ref_name, 'client@') }}");
+    expect(jobs.image!.if).toBe("${{ !startsWith(github.ref_name, 'client@') }}");
+  });
+
+  test('tags the image that has been tested, and builds none', () => {
+    expect(jobs.image!.steps.at(-1)).toEqual({ run: 'node .ci/images.ts release' });
+    for (const { uses } of jobs.image!.steps) expect(uses ?? '').not.toContain('build-push-action');
+  });
+
+  test('attests the package of the client before it publishes the same file with provenance', () => {
+    const [attest, publish] = jobs.client!.steps.slice(-2);
+    expect(attest).toMatchObject({
+      uses: expect.stringMatching(/^actions\/attest-build-provenance@/),
+      with: { 'subject-path': 'libs/client/*.tgz' },
+    });
+    expect(publish!.run).toBe('npm publish ./libs/client/*.tgz --provenance --access public');
   });
 });
 
