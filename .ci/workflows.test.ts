@@ -252,9 +252,9 @@ describe('release.yml', () => {
     const [attest, publish] = jobs.client!.steps.slice(-2);
     expect(attest).toMatchObject({
       uses: expect.stringMatching(/^actions\/attest-build-provenance@/),
-      with: { 'subject-path': 'libs/client/*.tgz' },
+      with: { 'subject-path': 'libs/client/dist/*.tgz' },
     });
-    expect(publish!.run).toBe('npm publish ./libs/client/*.tgz --provenance --access public');
+    expect(publish!.run).toBe('npm publish ./libs/client/dist/*.tgz --provenance --access public');
   });
 });
 
