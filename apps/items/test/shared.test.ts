@@ -1,10 +1,18 @@
 import { expect } from '@jest/globals';
-import { testColumns, testConditionalRequests, testDocument, testOperations, testReadme } from '@rest-services/testing';
+import {
+  testColumns,
+  testConditionalRequests,
+  testDocument,
+  testOperations,
+  testReadme,
+  testRecordedResponses,
+} from '@rest-services/testing';
 
 const main = 'dist/main.js';
 
 testDocument('items', main);
 testReadme(main, 'README.md');
+testRecordedResponses(main, 'test/recorded-responses.json');
 testColumns({ main, table: 'item', list: '/v1/items', readme: 'README.md' });
 testConditionalRequests({
   main,

@@ -1,9 +1,17 @@
-import { testColumns, testConditionalRequests, testDocument, testOperations, testReadme } from '@rest-services/testing';
+import {
+  testColumns,
+  testConditionalRequests,
+  testDocument,
+  testOperations,
+  testReadme,
+  testRecordedResponses,
+} from '@rest-services/testing';
 
 const main = 'dist/main.js';
 
 testDocument('programming-languages', main);
 testReadme(main, 'README.md');
+testRecordedResponses(main, 'test/recorded-responses.json');
 testColumns({ main, table: 'programming_language', list: '/programming-languages', readme: 'README.md' });
 testConditionalRequests({
   main,

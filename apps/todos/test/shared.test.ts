@@ -1,10 +1,18 @@
 import { expect } from '@jest/globals';
-import { testColumns, testConditionalRequests, testDocument, testOperations, testReadme } from '@rest-services/testing';
+import {
+  testColumns,
+  testConditionalRequests,
+  testDocument,
+  testOperations,
+  testReadme,
+  testRecordedResponses,
+} from '@rest-services/testing';
 
 const main = 'dist/main.js';
 
 testDocument('todos', main);
 testReadme(main, 'README.md');
+testRecordedResponses(main, 'test/recorded-responses.json');
 testColumns({ main, table: 'todo', list: '/api/todos', readme: 'README.md' });
 testConditionalRequests({
   main,

@@ -17,6 +17,7 @@ export { testConditionalRequests } from './suites/conditional-requests.ts';
 export { testDocument } from './suites/document.ts';
 export { testOperations, type OperatedService } from './suites/operations.ts';
 export { testReadme } from './suites/readme.ts';
+export { testRecordedResponses } from './suites/recorded-responses.ts';
 export { withRole } from './database/with-role.ts';
 
 // Processes of failed tests are still running: Jest would wait for them forever.
