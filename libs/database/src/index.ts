@@ -5,6 +5,7 @@ export { type Obstacle } from './connection/standby-reads.ts';
 export { type Pooler } from './connection/session-pool.ts';
 export { type ConcurrentIndex } from './migrations/concurrent-index.ts';
 export { createFoldCase } from './migrations/fold-case.ts';
+export { createIdempotencyKeys } from './migrations/idempotency-keys.ts';
 export { migrate, pendingMigrations, type AppliedMigration, type Migrations } from './migrations/migrate.ts';
 export {
   checkRowCounts,
@@ -15,6 +16,7 @@ export {
   type RowCountCheck,
   type RowCounts,
 } from './migrations/row-counts.ts';
+export { type IdempotencyKey } from './rows/insert-once.ts';
 export { type List } from './rows/list.ts';
 export { repository, type Page, type Repository } from './rows/repository.ts';
 export { type Table } from './rows/table.ts';

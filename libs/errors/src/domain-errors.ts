@@ -11,6 +11,13 @@ export class PreconditionFailedError extends Error {
   }
 }
 
+/** The idempotency key of the request belongs to another request. */
+export class ReusedKeyError extends Error {
+  constructor() {
+    super('Idempotency-Key was used for another request');
+  }
+}
+
 /** The service has more work than it can do. Nothing of the request has been done, so that the client may retry. */
 export class OverloadedError extends Error {
   constructor() {

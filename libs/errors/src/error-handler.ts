@@ -5,6 +5,7 @@ import {
   overloaded,
   OverloadedError,
   PreconditionFailedError,
+  ReusedKeyError,
 } from './domain-errors.ts';
 
 /** How the contract of a service reports errors. */
@@ -46,6 +47,7 @@ function statusOf(error: unknown) {
   if (error instanceof NotFoundError) return 404;
   if (error instanceof InvalidInputError) return 400;
   if (error instanceof PreconditionFailedError) return 412;
+  if (error instanceof ReusedKeyError) return 422;
   if (error instanceof OverloadedError) return 503;
   return (error as AnyError).statusCode ?? 500;
 }

@@ -4,6 +4,7 @@ export {
   overloaded,
   OverloadedError,
   PreconditionFailedError,
+  ReusedKeyError,
 } from './domain-errors.ts';
 export { handleErrors, isOverload, type ErrorFormat } from './error-handler.ts';
 export { HttpError } from './http-error.ts';

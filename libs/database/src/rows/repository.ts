@@ -5,6 +5,7 @@ import type { Database } from '../connection/database.ts';
 import type { Value } from '../connection/session.ts';
 import { batchedWrite, isLarge } from './batched-write.ts';
 import { createFind } from './find.ts';
+import { createInsertOnce, type IdempotencyKey } from './insert-once.ts';
 import { CHUNK_ROWS, chunk, listContinuation, versionOf, type List } from './list.ts';
 import { createPages, type Position } from './page.ts';
 import { createSearch, type SearchOptions } from './search.ts';
@@ -67,6 +68,7 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
   readonly #findVersion: (id: number) => Promise<{ rows: (Row & { xmin: string })[] }>;
   readonly #insertStatements: ReturnType<typeof insertStatements>;
   readonly #insertShared: (row: Values) => Promise<number>;
+  readonly #insertOnce: ReturnType<typeof createInsertOnce>;
   readonly #update: (changes: Values & Target) => Promise<boolean>;
   readonly #delete: (row: Target) => Promise<boolean>;
   readonly #readPage: ReturnType<typeof createPages>;
@@ -96,6 +98,7 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
           () => this.#insertStatements.one(row),
         ),
     );
+    this.#insertOnce = createInsertOnce(db, table, insert);
     this.#update = batchedWrite(lockWaits, updateStatements(db, table, update), RETRY_ALONE);
     this.#delete = batchedWrite(lockWaits, deleteStatements(db, table), false);
     this.#readPage = createPages(db, table, columns);
@@ -112,9 +115,14 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
     return this.#find(id);
   }
 
-  /** Inserts a row. @returns its id */
-  insert(row: NewRow): Promise<number> {
+  /**
+   * Inserts a row, unless `idempotencyKey` has inserted one in the last 24 hours.
+   * @returns the id of the row
+   * @throws ReusedKeyError when the key belongs to another request
+   */
+  insert(row: NewRow, idempotencyKey?: IdempotencyKey): Promise<number> {
     const values = row as Values;
+    if (idempotencyKey) return this.#insertOnce(values, idempotencyKey);
     return isLarge(values) ? this.#insertStatements.one(values) : this.#insertShared(values);
   }
 
