@@ -2,7 +2,14 @@ import { coalesce } from '@rest-services/concurrency';
 import { repository, type Database } from '@rest-services/database';
 import { InvalidInputError, NotFoundError } from '@rest-services/errors';
 import { pageHeaders, rowsOf } from '@rest-services/pagination';
-import { columnsOf, createIfMatch, createService, sendList, type Settings } from '@rest-services/service';
+import {
+  columnsOf,
+  createIfMatch,
+  createService,
+  idempotencyKeyOf,
+  sendList,
+  type Settings,
+} from '@rest-services/service';
 import type { ItemsDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
 
@@ -24,8 +31,8 @@ export async function buildApp(db: Database<ItemsDatabase>, settings: Settings) 
   const ifMatch = createIfMatch(schemas.Item);
   const summarise = coalesce(() => db.selectFrom('item_count').select(['finished', 'total']).executeTakeFirstOrThrow());
 
-  app.post('/v1/items', { schema: schemas.createItem }, async ({ body }, reply) =>
-    reply.code(201).send({ id: await items.insert(body) }),
+  app.post('/v1/items', { schema: schemas.createItem }, async (request, reply) =>
+    reply.code(201).send({ id: await items.insert(request.body, idempotencyKeyOf(request)) }),
   );
 
   app.get('/v1/items', { schema: schemas.listItems }, async ({ query }, reply) => {

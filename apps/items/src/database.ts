@@ -1,4 +1,10 @@
-import { createRowCounts, type Migrations, type RowCounts, type Table } from '@rest-services/database';
+import {
+  createIdempotencyKeys,
+  createRowCounts,
+  type Migrations,
+  type RowCounts,
+  type Table,
+} from '@rest-services/database';
 import { sql, type Kysely } from 'kysely';
 import type { Static } from 'typebox';
 import type { Item } from './schemas.ts';
@@ -31,6 +37,7 @@ export const migrations: Migrations = {
   '0002_row_counts': { up: countItems },
   '0003_row_counts_of_slots': { up: countItems },
   '0004_row_counts_by_changes': { up: countItems },
+  '0005_idempotency_keys': { up: createIdempotencyKeys },
 };
 
 function countItems<DB>(db: Kysely<DB>) {

@@ -1,5 +1,13 @@
 import { PageHeaders, PageQuery } from '@rest-services/pagination';
-import { absentIfBlank, absentIfEmpty, Id, Message, Timestamp } from '@rest-services/service';
+import {
+  absentIfBlank,
+  absentIfEmpty,
+  Id,
+  IdempotencyHeaders,
+  KeyReused,
+  Message,
+  Timestamp,
+} from '@rest-services/service';
 import { Type } from 'typebox';
 
 const Title = Type.String({
@@ -23,8 +31,9 @@ export const createItem = {
   operationId: 'createItem',
   summary: 'Create an item in status Doing',
   tags,
+  headers: IdempotencyHeaders,
   body: Type.Object({ title: Title }),
-  response: { 201: Type.Object({ id: Id }) },
+  response: { 201: Type.Object({ id: Id }), 422: KeyReused },
 };
 
 export const listItems = {

@@ -1,7 +1,14 @@
 import { repository, type Database } from '@rest-services/database';
 import { PreconditionFailedError } from '@rest-services/errors';
 import { pageHeaders, rowsOf } from '@rest-services/pagination';
-import { acceptForms, columnsOf, createService, refuseTags, type Settings } from '@rest-services/service';
+import {
+  acceptForms,
+  columnsOf,
+  createService,
+  idempotencyKeyOf,
+  refuseTags,
+  type Settings,
+} from '@rest-services/service';
 import { constraints, type LanguagesDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
 
@@ -31,8 +38,8 @@ export async function buildApp(db: Database<LanguagesDatabase>, settings: Settin
     return { data: rows, meta: { page } };
   });
 
-  app.post('/programming-languages', { schema: schemas.createLanguage }, async ({ body }) =>
-    outcome('creating', await languages.insert(body)),
+  app.post('/programming-languages', { schema: schemas.createLanguage }, async (request) =>
+    outcome('creating', await languages.insert(request.body, idempotencyKeyOf(request))),
   );
 
   app.put('/programming-languages/:id', { schema: schemas.updateLanguage }, async (request) => {

@@ -1,4 +1,10 @@
-import { createRowCounts, type Migrations, type RowCounts, type Table } from '@rest-services/database';
+import {
+  createIdempotencyKeys,
+  createRowCounts,
+  type Migrations,
+  type RowCounts,
+  type Table,
+} from '@rest-services/database';
 import { sql, type Kysely } from 'kysely';
 import type { Static } from 'typebox';
 import type { StoredLanguage } from './schemas.ts';
@@ -37,6 +43,7 @@ export const migrations: Migrations = {
   '0002_row_counts': { up: countLanguages },
   '0003_row_counts_of_slots': { up: countLanguages },
   '0004_row_counts_by_changes': { up: countLanguages },
+  '0005_idempotency_keys': { up: createIdempotencyKeys },
 };
 
 function countLanguages<DB>(db: Kysely<DB>) {

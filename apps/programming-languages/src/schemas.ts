@@ -1,5 +1,14 @@
 import { PageHeaders, PageQuery } from '@rest-services/pagination';
-import { absentIfBlank, absentIfEmpty, acceptsText, Id, Message, Timestamp } from '@rest-services/service';
+import {
+  absentIfBlank,
+  absentIfEmpty,
+  acceptsText,
+  Id,
+  IdempotencyHeaders,
+  KeyReused,
+  Message,
+  Timestamp,
+} from '@rest-services/service';
 import { Type } from 'typebox';
 
 const stored = { minimum: -2_147_483_648, maximum: 2_147_483_647 };
@@ -75,8 +84,9 @@ export const createLanguage = {
   summary: 'Create a programming language',
   tags,
   consumes: ['application/json', 'application/x-www-form-urlencoded'],
+  headers: IdempotencyHeaders,
   body: Language,
-  response: { 200: Message, 409: Conflict },
+  response: { 200: Message, 409: Conflict, 422: KeyReused },
 };
 
 export const updateLanguage = {

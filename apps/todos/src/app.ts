@@ -1,6 +1,13 @@
 import { repository, type Database } from '@rest-services/database';
 import { InvalidInputError, NotFoundError } from '@rest-services/errors';
-import { columnsOf, createIfMatch, createService, sendList, type Settings } from '@rest-services/service';
+import {
+  columnsOf,
+  createIfMatch,
+  createService,
+  idempotencyKeyOf,
+  sendList,
+  type Settings,
+} from '@rest-services/service';
 import type { TodosDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
 import { serveClient } from './spa.ts';
@@ -30,9 +37,9 @@ export async function buildApp(db: Database<TodosDatabase>, settings: Settings) 
     return (Number.isSafeInteger(id) && (await todos.findById(id))) || notFound();
   });
 
-  app.post('/api/todos', { schema: schemas.createTodo }, async ({ body }) => ({
+  app.post('/api/todos', { schema: schemas.createTodo }, async (request) => ({
     message: 'Todo created',
-    id: await todos.insert(body),
+    id: await todos.insert(request.body, idempotencyKeyOf(request)),
   }));
 
   app.put('/api/todos', { schema: schemas.updateTodo }, async (request) => {

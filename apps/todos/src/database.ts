@@ -1,4 +1,4 @@
-import type { Migrations, Table } from '@rest-services/database';
+import { createIdempotencyKeys, type Migrations, type Table } from '@rest-services/database';
 import { sql } from 'kysely';
 import type { Static } from 'typebox';
 import type { Todo } from './schemas.ts';
@@ -20,4 +20,5 @@ export const migrations: Migrations = {
         .execute();
     },
   },
+  '0002_idempotency_keys': { up: createIdempotencyKeys },
 };

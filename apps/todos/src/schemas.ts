@@ -1,4 +1,4 @@
-import { absentIfBlank, Id, Message } from '@rest-services/service';
+import { absentIfBlank, Id, IdempotencyHeaders, KeyReused, Message } from '@rest-services/service';
 import { Type } from 'typebox';
 
 const Description = Type.String({
@@ -39,8 +39,9 @@ export const createTodo = {
   operationId: 'createTodo',
   summary: 'Create a todo that is not completed',
   tags,
+  headers: IdempotencyHeaders,
   body: Type.Object({ description: Description }),
-  response: { 200: Done },
+  response: { 200: Done, 422: KeyReused },
 };
 
 export const updateTodo = {

@@ -4,6 +4,7 @@ import {
   columnsOf,
   createIfMatch,
   createService,
+  idempotencyKeyOf,
   parseId,
   refuseTags,
   sendList,
@@ -41,9 +42,10 @@ export async function buildApp(db: Database<TutorialsDatabase>, settings: Settin
     sendList(reply, await tutorials.list({ published: true })),
   );
 
-  app.post('/api/tutorials', { schema: schemas.createTutorial }, async ({ body }, reply) => {
-    const tutorial = { description: '', published: false, ...body };
-    return reply.code(201).send({ id: await tutorials.insert(tutorial), ...tutorial });
+  app.post('/api/tutorials', { schema: schemas.createTutorial }, async (request, reply) => {
+    const tutorial = { description: '', published: false, ...request.body };
+    const id = await tutorials.insert(tutorial, idempotencyKeyOf(request));
+    return reply.code(201).send({ id, ...tutorial });
   });
 
   app.get('/api/tutorials/:id', { schema: schemas.readTutorial }, async ({ params: { id } }) => {

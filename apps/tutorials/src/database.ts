@@ -1,4 +1,4 @@
-import { createFoldCase, type Migrations, type Table } from '@rest-services/database';
+import { createFoldCase, createIdempotencyKeys, type Migrations, type Table } from '@rest-services/database';
 import { sql } from 'kysely';
 import type { Static } from 'typebox';
 import type { Tutorial } from './schemas.ts';
@@ -40,4 +40,5 @@ export const migrations: Migrations = {
       await sql`create index tutorial_folded_title on tutorial using gin (fold_case(title) gin_trgm_ops)`.execute(db);
     },
   },
+  '0005_idempotency_keys': { up: createIdempotencyKeys },
 };

@@ -1,4 +1,4 @@
-import { absentIfBlank, emptyMessage, Id, Message, RawId } from '@rest-services/service';
+import { absentIfBlank, emptyMessage, Id, IdempotencyHeaders, KeyReused, Message, RawId } from '@rest-services/service';
 import { Type } from 'typebox';
 
 const empty = emptyMessage('Content can not be empty!');
@@ -42,12 +42,13 @@ export const createTutorial = {
   operationId: 'createTutorial',
   summary: 'Create a tutorial',
   tags,
+  headers: IdempotencyHeaders,
   body: Type.Object({
     title: Type.String({ ...titleRules, ...absentIfBlank, ...empty }),
     description: Type.Optional(Description),
     published: Type.Optional(Published),
   }),
-  response: { 201: Tutorial },
+  response: { 201: Tutorial, 422: KeyReused },
 };
 
 export const readTutorial = {

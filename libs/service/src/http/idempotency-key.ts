@@ -1,0 +1,36 @@
+import type { IdempotencyKey } from '@rest-services/database';
+import { InvalidInputError } from '@rest-services/errors';
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { Message } from '../schema/schemas.ts';
+
+/** Without spaces: Node.js joins a repeated header by `, `. */
+const KEY_PATTERN = '^[!-~]{1,255}$';
+const KEY = new RegExp(KEY_PATTERN);
+
+/** Headers of a POST that its client may repeat. */
+export const IdempotencyHeaders = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      pattern: KEY_PATTERN,
+      description:
+        '1 to 255 visible ASCII characters, new for each record. Sent again with the same body within 24 hours, it creates nothing and gets the first response again.',
+      examples: ['8e03978e-40d5-43e8-bc93-6894a57f9324'],
+    }),
+  ),
+});
+
+/** Body of the 422 to a key that belongs to another request. */
+export const KeyReused = { ...Message, description: 'The Idempotency-Key was used with another body.' };
+
+/**
+ * Reads the key of a request; with the key go the route and the body as its validator has read it.
+ * @throws InvalidInputError when the key is not valid
+ */
+export function idempotencyKeyOf({ headers, body, routeOptions }: FastifyRequest): IdempotencyKey | undefined {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key !== 'string' || !KEY.test(key))
+    throw new InvalidInputError('Idempotency-Key must be 1 to 255 visible ASCII characters');
+  return { key, request: JSON.stringify([routeOptions.url, body]) };
+}
