@@ -3,12 +3,19 @@ import {
   testColumns,
   testConditionalRequests,
   testDocument,
+  testIdempotencyKeys,
   testOperations,
   testReadme,
   testRecordedResponses,
+  type Write,
 } from '@rest-services/testing';
 
 const main = 'dist/main.js';
+const writes = (number: number): [Write, ...Write[]] => [
+  { method: 'POST', path: '/v1/items', body: { title: `Item ${number}` } },
+  { method: 'PUT', path: `/v1/items/${number}`, body: { status: 'Finished' } },
+  { method: 'DELETE', path: `/v1/items/${number}` },
+];
 
 testDocument('items', main);
 testReadme(main, 'README.md');
@@ -31,10 +38,7 @@ testOperations({
   list: '/v1/items',
   record: { title: 'Buy milk' },
   firstMigration: '0001_item',
-  writes: (number) => [
-    { method: 'POST', path: '/v1/items', body: { title: `Item ${number}` } },
-    { method: 'PUT', path: `/v1/items/${number}`, body: { status: 'Finished' } },
-    { method: 'DELETE', path: `/v1/items/${number}` },
-  ],
+  writes,
   failure: { message: 'Database error', error: { code: expect.any(String) } },
 });
+testIdempotencyKeys({ main, table: 'item', list: '/v1/items', writes });

@@ -2,12 +2,19 @@ import {
   testColumns,
   testConditionalRequests,
   testDocument,
+  testIdempotencyKeys,
   testOperations,
   testReadme,
   testRecordedResponses,
+  type Write,
 } from '@rest-services/testing';
 
 const main = 'dist/main.js';
+const writes = (number: number): [Write, ...Write[]] => [
+  { method: 'POST', path: '/programming-languages', body: { name: `New ${number}`, released_year: 2010 } },
+  { method: 'PUT', path: `/programming-languages/${number}`, body: { name: `Put ${number}`, released_year: 2011 } },
+  { method: 'DELETE', path: `/programming-languages/${number}` },
+];
 
 testDocument('programming-languages', main);
 testReadme(main, 'README.md');
@@ -29,10 +36,7 @@ testOperations({
   list: '/programming-languages',
   record: { name: 'Rust', released_year: 2010 },
   firstMigration: '0001_',
-  writes: (number) => [
-    { method: 'POST', path: '/programming-languages', body: { name: `New ${number}`, released_year: 2010 } },
-    { method: 'PUT', path: `/programming-languages/${number}`, body: { name: `Put ${number}`, released_year: 2011 } },
-    { method: 'DELETE', path: `/programming-languages/${number}` },
-  ],
+  writes,
   failure: { message: 'Internal Server Error' },
 });
+testIdempotencyKeys({ main, table: 'programming_language', list: '/programming-languages', writes });

@@ -3,12 +3,18 @@ import {
   testColumns,
   testConditionalRequests,
   testDocument,
+  testIdempotencyKeys,
   testOperations,
   testReadme,
   testRecordedResponses,
+  type Write,
 } from '@rest-services/testing';
 
 const main = 'dist/main.js';
+const writes = (number: number): [Write, ...Write[]] => [
+  { method: 'POST', path: '/api/todos', body: { description: `Todo ${number}` } },
+  { method: 'PUT', path: '/api/todos', body: { id: number, description: 'Done', isCompleted: 1 } },
+];
 
 testDocument('todos', main);
 testReadme(main, 'README.md');
@@ -29,9 +35,7 @@ testOperations({
   list: '/api/todos',
   record: { description: 'Buy milk' },
   firstMigration: '0001_todo',
-  writes: (number) => [
-    { method: 'POST', path: '/api/todos', body: { description: `Todo ${number}` } },
-    { method: 'PUT', path: '/api/todos', body: { id: number, description: 'Done', isCompleted: 1 } },
-  ],
+  writes,
   failure: { message: 'Internal Server Error', error: { code: expect.any(String) } },
 });
+testIdempotencyKeys({ main, table: 'todo', list: '/api/todos', writes });

@@ -2,12 +2,20 @@ import {
   testColumns,
   testConditionalRequests,
   testDocument,
+  testIdempotencyKeys,
   testOperations,
   testReadme,
   testRecordedResponses,
+  type Write,
 } from '@rest-services/testing';
 
 const main = 'dist/main.js';
+const writes = (number: number): [Write, ...Write[]] => [
+  { method: 'POST', path: '/api/tutorials', body: { title: `Tutorial ${number}` } },
+  { method: 'PUT', path: `/api/tutorials/${number}`, body: { published: true } },
+  { method: 'DELETE', path: `/api/tutorials/${number}` },
+  { method: 'DELETE', path: '/api/tutorials' },
+];
 
 testDocument('tutorials', main);
 testReadme(main, 'README.md');
@@ -31,11 +39,7 @@ testOperations({
   list: '/api/tutorials',
   record: { title: 'Fastify' },
   firstMigration: '0001_',
-  writes: (number) => [
-    { method: 'POST', path: '/api/tutorials', body: { title: `Tutorial ${number}` } },
-    { method: 'PUT', path: `/api/tutorials/${number}`, body: { published: true } },
-    { method: 'DELETE', path: `/api/tutorials/${number}` },
-    { method: 'DELETE', path: '/api/tutorials' },
-  ],
+  writes,
   failure: { message: 'Internal Server Error' },
 });
+testIdempotencyKeys({ main, table: 'tutorial', list: '/api/tutorials', writes });

@@ -15,6 +15,7 @@ export { testBodies } from './suites/bodies.ts';
 export { testColumns, type ServiceOfTable } from './suites/columns.ts';
 export { testConditionalRequests } from './suites/conditional-requests.ts';
 export { testDocument } from './suites/document.ts';
+export { testIdempotencyKeys, type CreatingService } from './suites/idempotency-key.ts';
 export { testOperations, type OperatedService } from './suites/operations.ts';
 export { testReadme } from './suites/readme.ts';
 export { testRecordedResponses } from './suites/recorded-responses.ts';
