@@ -276,6 +276,28 @@ describe('POST /programming-languages', () => {
   });
 });
 
+describe('POST /programming-languages with Idempotency-Key', () => {
+  const key = { 'idempotency-key': 'key' };
+  beforeEach(() => sql`delete from idempotency_key`.execute(service.db));
+
+  test('takes JSON and a form that mean the same for the same body', async () => {
+    const created = answer(200, { message: 'Programming language created successfully' });
+    expect(await send('POST', path, { name: 'C', released_year: 1972 }, key)).toEqual(created);
+    expect(await send('POST', path, 'released_year=1972&name=C', { ...formType, ...key })).toEqual(created);
+    expect(await list()).toHaveLength(1);
+  });
+
+  test('leaves no key when the name is taken', async () => {
+    const { id } = await create(rust);
+    const taken = answer(409, { message: 'Name is taken by another programming language' });
+    expect(await send('POST', path, { ...python, name: 'Rust' }, key)).toEqual(taken);
+    expect(await send('POST', path, { ...python, name: 'Rust' }, key)).toEqual(taken);
+    await send('DELETE', `${path}/${id}`);
+    expect((await send('POST', path, { ...python, name: 'Rust' }, key)).status).toBe(200);
+    expect(await list()).toEqual([expect.objectContaining({ ...python, name: 'Rust' })]);
+  });
+});
+
 describe.each(encodings)('PUT /programming-languages/:id, %s', (_, encoded) => {
   const put = (id: number | string, body: Record<string, string | number>) =>
     send('PUT', `${path}/${id}`, ...encoded(body));
