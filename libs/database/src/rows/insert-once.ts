@@ -41,12 +41,12 @@ export function createInsertOnce<Tables>(db: Database<Tables>, table: string, co
     sql<WithId & { isSame: boolean }>`
       with ${given},
       stored as materialized (${stored}),
-      near as (
-        select key from idempotency_key where key >= (select key from given) order by key limit ${NEIGHBOURS}
+      near as materialized (
+        select key, created_at from idempotency_key where key >= (select key from given) order by key limit ${NEIGHBOURS}
       ),
       deleted as (
         delete from idempotency_key where key = any(array(
-          select key from idempotency_key where key = any(array(select key from near)) and ${isExpired}
+          select key from idempotency_key where key = any(array(select key from near where ${isExpired}))
           for update skip locked
         ))
         returning key
