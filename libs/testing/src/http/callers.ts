@@ -74,7 +74,7 @@ async function send(url: string, { method, path, headers, body, bodyLength = 0 }
   );
 }
 
-const decoders = new Map([
+const decoders = new Map<string, (bytes: Buffer) => Buffer>([
   ['br', brotliDecompressSync],
   ['deflate', inflateSync],
   ['gzip', gunzipSync],
