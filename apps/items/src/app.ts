@@ -7,6 +7,7 @@ import {
   createIfMatch,
   createService,
   idempotencyKeyOf,
+  locationOf,
   sendList,
   type Settings,
 } from '@rest-services/service';
@@ -31,13 +32,14 @@ export async function buildApp(db: Database<ItemsDatabase>, settings: Settings) 
   const ifMatch = createIfMatch(schemas.Item);
   const summarise = coalesce(() => db.selectFrom('item_count').select(['finished', 'total']).executeTakeFirstOrThrow());
 
-  app.post('/v1/items', { schema: schemas.createItem }, async (request, reply) =>
-    reply.code(201).send({ id: await items.insert(request.body, idempotencyKeyOf(request)) }),
-  );
+  app.post('/v1/items', { schema: schemas.createItem }, async (request, reply) => {
+    const id = await items.insert(request.body, idempotencyKeyOf(request));
+    return reply.code(201).header('location', locationOf(request.url, id)).send({ id });
+  });
 
   app.get('/v1/items', { schema: schemas.listItems }, async ({ query }, reply) => {
     const page = await items.page(rowsOf(query));
-    void reply.headers(pageHeaders('/v1/items', query, page.total));
+    void reply.headers(pageHeaders(query, page.total));
     return sendList(reply, page);
   });
 

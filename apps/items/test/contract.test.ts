@@ -186,21 +186,21 @@ describe('GET /v1/items', () => {
     };
 
     test('lead to the other pages and count all items', async () => {
-      expect(await headers('')).toEqual(['</v1/items?page=1>; rel="first", </v1/items?page=1>; rel="last"', '0']);
+      expect(await headers('')).toEqual(['<?page=1>; rel="first", <?page=1>; rel="last"', '0']);
       for (let n = 0; n < 12; n += 1) await create();
       expect(await headers('')).toEqual([
-        '</v1/items?page=1>; rel="first", </v1/items?page=2>; rel="next", </v1/items?page=2>; rel="last"',
+        '<?page=1>; rel="first", <?page=2>; rel="next", <?page=2>; rel="last"',
         '12',
       ]);
       expect(await headers('?page=2&limit=5')).toEqual([
-        '</v1/items?page=1&limit=5>; rel="first", </v1/items?page=1&limit=5>; rel="prev", </v1/items?page=3&limit=5>; rel="next", </v1/items?page=3&limit=5>; rel="last"',
+        '<?page=1&limit=5>; rel="first", <?page=1&limit=5>; rel="prev", <?page=3&limit=5>; rel="next", <?page=3&limit=5>; rel="last"',
         '12',
       ]);
     });
 
     test('lead from past the end to the last page, and leave out what is no page or limit', async () => {
       await create();
-      const past = '</v1/items?page=1>; rel="first", </v1/items?page=1>; rel="prev", </v1/items?page=1>; rel="last"';
+      const past = '<?page=1>; rel="first", <?page=1>; rel="prev", <?page=1>; rel="last"';
       expect(await headers('?page=7&limit=0&x=%0d%0ay')).toEqual([past, '1']);
       expect(await headers('/?page=99999999999999999999&limit=abc')).toEqual([past, '1']);
     });
@@ -217,8 +217,8 @@ describe('GET /v1/items', () => {
       const titles = Array.from({ length: 23 }, (_, n) => ({ title: `item ${n}` }));
       await service.db.insertInto('item').values(titles).execute();
       const ids: number[] = [];
-      for (let path: string | undefined = '/v1/items?limit=4'; path;) {
-        const { body, headers } = await send('GET', path);
+      for (let path: string | undefined = '?limit=4'; path;) {
+        const { body, headers } = await send('GET', `/v1/items${path}`);
         ids.push(...(body as { id: number }[]).map(({ id }) => id));
         path = /<([^>]+)>; rel="next"/.exec(headers.get('link')!)?.[1];
       }

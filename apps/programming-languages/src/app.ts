@@ -34,7 +34,7 @@ export async function buildApp(db: Database<LanguagesDatabase>, settings: Settin
 
   app.get('/programming-languages', { schema: schemas.listLanguages }, async ({ query: { page = 1 } }, reply) => {
     const { total, rows } = await languages.page(rowsOf({ page }));
-    void reply.headers(pageHeaders('/programming-languages', { page }, total));
+    void reply.headers(pageHeaders({ page }, total));
     return { data: rows, meta: { page } };
   });
 

@@ -127,6 +127,21 @@ describe('In production mode', () => {
     expect([status, JSON.parse(text)]).toEqual([404, { message: 'Not found' }]);
   });
 
+  test.each([
+    ['/todos', 'GET, HEAD, OPTIONS'],
+    ['/licenses.txt', 'GET, HEAD, OPTIONS'],
+    ['/api/todos', 'GET, HEAD, POST, PUT, OPTIONS'],
+    ['/api/todos/%ff', 'GET, HEAD, OPTIONS'],
+  ])('OPTIONS of %s responds 204 with Allow, as the 404 to other methods has it', async (path, allow) => {
+    for (const [method, expected] of [
+      ['OPTIONS', 204],
+      ['DELETE', 404],
+    ] as const) {
+      const { status, headers } = await get(path, {}, method);
+      expect([method, status, headers.get('allow')]).toEqual([method, expected, allow]);
+    }
+  });
+
   test('an id that cannot be decoded is not shadowed by the page', async () => {
     const { status, text } = await get('/api/todos/%ff', { accept: 'text/html' });
     expect([status, JSON.parse(text)]).toEqual([400, { message: 'Invalid id' }]);

@@ -4,7 +4,7 @@ import {
   columnsOf,
   createIfMatch,
   createService,
-  idempotencyKeyOf,
+  locationOf,
   parseId,
   refuseTags,
   sendList,
@@ -45,7 +45,10 @@ export async function buildApp(db: Database<TutorialsDatabase>, settings: Settin
   app.post('/api/tutorials', { schema: schemas.createTutorial }, async (request, reply) => {
     const tutorial = { description: '', published: false, ...request.body };
     const id = await tutorials.insert(tutorial, idempotencyKeyOf(request));
-    return reply.code(201).send({ id, ...tutorial });
+    return reply
+      .code(201)
+      .header('location', locationOf(request.url, id))
+      .send({ id, ...tutorial });
   });
 
   app.get('/api/tutorials/:id', { schema: schemas.readTutorial }, async ({ params: { id } }) => {

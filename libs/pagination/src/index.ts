@@ -29,17 +29,17 @@ export function rowsOf({ page = 1, limit = defaultLimit }: Static<typeof PageQue
 export const PageHeaders = {
   link: Type.String({
     description: 'URLs of the first, prev, next and last page (RFC 8288), as far as there are such pages.',
-    examples: ['<…?page=1>; rel="first", <…?page=2>; rel="next", <…?page=5>; rel="last"'],
+    examples: ['<?page=1>; rel="first", <?page=2>; rel="next", <?page=5>; rel="last"'],
   }),
   'x-total-count': Type.Integer({ description: 'Records on all pages together.', examples: [42] }),
 };
 
 /**
- * Headers with the URLs of the other pages. Past the end, `prev` is the last page.
- * @param path of the list; the URLs are relative to the host
+ * Headers with the URLs of the other pages, relative to that of the request, so that they hold under the path prefix of a proxy.
+ * Past the end, `prev` is the last page.
  * @param query as it was sent: without `limit`, the URLs have none either
  */
-export function pageHeaders(path: string, { page = 1, limit }: Static<typeof PageQuery>, total: number) {
+export function pageHeaders({ page = 1, limit }: Static<typeof PageQuery>, total: number) {
   const last = Math.max(1, Math.ceil(total / (limit ?? defaultLimit)));
   const pages = {
     first: 1,
@@ -50,7 +50,7 @@ export function pageHeaders(path: string, { page = 1, limit }: Static<typeof Pag
   const size = limit === undefined ? '' : `&limit=${limit}`;
   const links = Object.entries(pages).filter(([, number]) => number !== undefined);
   return {
-    link: links.map(([rel, number]) => `<${path}?page=${number}${size}>; rel="${rel}"`).join(', '),
+    link: links.map(([rel, number]) => `<?page=${number}${size}>; rel="${rel}"`).join(', '),
     'x-total-count': total,
   };
 }

@@ -11,6 +11,7 @@ import { closeStalledSockets, handleClientError, trackConnections } from './http
 import { drainOnClose } from './http/drain.ts';
 import { logStream } from './observability/log-stream.ts';
 import { addDocument, type DocumentInfo } from './schema/openapi.ts';
+import { CONTRACT_METHODS, nameMethods, respondToOptions } from './http/methods.ts';
 import { onAborted } from './http/on-aborted.ts';
 import { acceptJson } from './http/json-body.ts';
 import { refuseOverload } from './http/overload.ts';
@@ -25,6 +26,9 @@ const MAX_HEADER_BYTES = 16_384;
 
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
+
+/** Time for which browsers may keep the response to a preflight: the maximum of Chromium. */
+const PREFLIGHT_MAX_AGE_S = 7_200;
 
 /** Request ids that are accepted from clients: short, because each log line has them, and ASCII, because a header has them. */
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/;
@@ -109,18 +113,22 @@ export async function createService({ settings, title, description, ...errorForm
   );
   // Unknown Expect headers are ignored, because no route depends on one.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  // Before CORS, which responds to preflights.
+  nameMethods(app);
   // Before the hooks that refuse requests, because pages in a browser may read those responses, too.
   const origin = allowedOrigins(settings);
   if (origin) {
     await app.register(cors, {
       origin,
-      methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+      methods: [...CONTRACT_METHODS],
+      maxAge: PREFLIGHT_MAX_AGE_S,
       // Headers that a page in a browser may read.
-      exposedHeaders: ['link', 'x-total-count', 'x-request-id', 'retry-after'],
+      exposedHeaders: ['etag', 'link', 'location', 'x-total-count', 'x-request-id', 'retry-after'],
       strictPreflight: false,
     });
   }
   app.addHook('onRequest', ({ raw }, _reply, done) => done(targetError(raw)));
+  respondToOptions(app);
   limitConnections(app, settings.DATABASE_POOL_MAX);
   await refuseOverload(app);
   await addDocument(app, { title, description }, errorFormat);

@@ -2,7 +2,7 @@ import { coalesce } from '@rest-services/concurrency';
 import { repository, type Database } from '@rest-services/database';
 import { NotFoundError } from '@rest-services/errors';
 import { Type } from 'typebox';
-import { createIfMatch, createService, Id, Message, sendList, type Settings } from '../../src/index.ts';
+import { createIfMatch, createService, Id, locationOf, Message, sendList, type Settings } from '../../src/index.ts';
 import type { NotesDatabase } from './database.ts';
 
 const Note = Type.Object({ id: Id, title: Type.String() });
@@ -31,9 +31,10 @@ export async function buildApp(db: Database<NotesDatabase>, settings: Settings) 
   const ifMatch = createIfMatch(Note);
   const summarise = coalesce(() => db.selectFrom('note_count').select(['total']).executeTakeFirstOrThrow());
 
-  app.post('/notes', { schema: { body, response: { 201: Type.Object({ id: Id }) } } }, async ({ body }, reply) =>
-    reply.code(201).send({ id: await notes.insert(body) }),
-  );
+  app.post('/notes', { schema: { body, response: { 201: Type.Object({ id: Id }) } } }, async ({ body, url }, reply) => {
+    const id = await notes.insert(body);
+    return reply.code(201).header('location', locationOf(url, id)).send({ id });
+  });
 
   app.get(
     '/notes',

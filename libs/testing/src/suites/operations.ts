@@ -127,6 +127,47 @@ export function testOperations({
       expect(await (await fetchWhenServed(`${url}/docs`)).text()).toContain('swagger-ui');
     });
 
+    test('OPTIONS responds 204 with Allow, which the 404 to other methods has, too', async () => {
+      const url = await start({ CORS_ORIGIN: 'https://a.example' }).listening();
+      const { headers } = await sendJson(url, 'OPTIONS', list);
+      expect(headers.get('allow')).toMatch(/^GET, HEAD, POST, .*OPTIONS$/);
+      for (const origin of ['https://a.example', 'https://b.example']) {
+        for (const [method, status] of [
+          ['OPTIONS', 204],
+          ['PATCH', 404],
+        ] as const) {
+          const response = await sendJson(url, method, list, undefined, { origin });
+          expect([origin, method, response.status, response.headers.get('allow')]).toEqual([
+            origin,
+            method,
+            status,
+            headers.get('allow'),
+          ]);
+          expect(response.body).toEqual(status === 404 ? { message: 'Not found' } : undefined);
+        }
+      }
+      const unknown = await sendJson(url, 'OPTIONS', '/nowhere');
+      expect([unknown.status, unknown.body, unknown.headers.get('allow')]).toEqual([
+        404,
+        { message: 'Not found' },
+        null,
+      ]);
+    });
+
+    test('the Location of a 201 is the URL of the new record', async () => {
+      const url = await start().listening();
+      for (const path of [list, `${list}/`, `${list}?a=/b`, `${list}/?a=/b`]) {
+        const { method, body } = writes(path.length)[0];
+        const { status, headers, body: created } = await sendJson(url, method, path, body);
+        // Not every contract has 201.
+        if (status !== 201) continue;
+        const { id } = created as { id: number };
+        expect([path, new URL(headers.get('location')!, url + path).href]).toEqual([path, `${url}${list}/${id}`]);
+        const behindProxy = `https://a.example/prefix${path}`;
+        expect(new URL(headers.get('location')!, behindProxy).href).toBe(`https://a.example/prefix${list}/${id}`);
+      }
+    });
+
     test('/readyz, /metrics and lists respond 200 to 120 concurrent requests each', async () => {
       const url = await start().listening();
       const paths = ['/readyz', '/metrics', list];
