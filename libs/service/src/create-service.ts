@@ -5,6 +5,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { handleErrors, HttpError, type ErrorFormat } from '@rest-services/errors';
 import Fastify from 'fastify';
 import { boundBodyMemory } from './http/bodies.ts';
+import { compressResponses } from './http/compression.ts';
 import { addEntityTags } from './http/conditional-requests.ts';
 import { limitConnections } from './http/connection-limit.ts';
 import { closeStalledSockets, handleClientError, trackConnections } from './http/connections.ts';
@@ -101,6 +102,7 @@ export async function createService({ settings, title, description, ...errorForm
   drainOnClose(app, settings.SHUTDOWN_DELAY_MS);
   boundBodyMemory(app);
   addEntityTags(app);
+  if (settings.COMPRESSION) compressResponses(app);
   // Node.js parses the methods of RTSP, too. Fastify has no routes for them, so that they would have no log line.
   app.server.prependListener('request', (request: IncomingMessage) => {
     if (KNOWN_METHODS.has(request.method)) return;

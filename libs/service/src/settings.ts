@@ -46,6 +46,7 @@ export const EnvironmentVariables = Type.Object({
       description: '* or a comma-separated list of origins such as https://example.org or http://localhost:*',
     }),
   ),
+  COMPRESSION: Type.Boolean({ default: true, description: 'true or false' }),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     type: 'string',
     default: 'info',

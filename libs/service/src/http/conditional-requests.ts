@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { PreconditionFailedError } from '@rest-services/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
+import { withoutCoding } from './compression.ts';
 import { compileSerializer } from '../schema/serialisation.ts';
 
 /**
@@ -33,9 +34,12 @@ const tagOf = (json: string) => `"${hash('sha1', json, 'base64url')}"`;
 
 /** Sets the entity tag of a response to a GET. @returns whether the client has that version, and expects a 304 */
 export function isUnmodified(reply: FastifyReply, tag: string) {
-  void reply.headers({ etag: tag, 'cache-control': 'no-cache' });
-  const given = reply.request.headers['if-none-match'];
-  return given !== undefined && (isAny(given) || tagsIn(given).some((known) => weak(known) === weak(tag)));
+  const given = reply.request.headers['if-none-match'] ?? '';
+  const known = tagsIn(given).find((each) => weak(withoutCoding(each)) === weak(tag));
+  // A cache finds its compressed response by the tag of that.
+  const isCompressed = known !== undefined && withoutCoding(known) !== known;
+  void reply.headers({ etag: isCompressed ? weak(known) : tag, 'cache-control': 'no-cache' });
+  return known !== undefined || isAny(given);
 }
 
 /**
@@ -49,7 +53,7 @@ export function createIfMatch(schema: TSchema) {
     const expected = headers['if-match'];
     if (expected === undefined) return undefined;
     if (isAny(expected)) return () => true;
-    const tags = tagsIn(expected);
+    const tags = tagsIn(expected).map(withoutCoding);
     return (row) => tags.includes(tagOf(serialise(row)));
   };
 }

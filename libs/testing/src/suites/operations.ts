@@ -104,6 +104,25 @@ export function testOperations({
       expect(applied).toHaveLength(new Set(applied.map(({ migration }) => migration)).size);
     });
 
+    test('COMPRESSION false: no response is compressed, as long ones are otherwise', async () => {
+      for (const [COMPRESSION, codings] of [
+        ['', ['gzip', 'br', 'identity']],
+        ['false', ['identity', 'identity', 'identity']],
+      ] as const) {
+        const url = await start({ COMPRESSION }).listening();
+        const seen = await Promise.all(
+          ['gzip', 'br', 'identity'].map(async (coding) => {
+            const { headers, body } = await sendJson(url, 'GET', '/openapi.json', undefined, {
+              'accept-encoding': coding,
+            });
+            expect([coding, body]).toEqual([coding, expect.objectContaining({ openapi: '3.1.0' })]);
+            return headers.get('content-encoding') ?? 'identity';
+          }),
+        );
+        expect(seen).toEqual(codings);
+      }
+    });
+
     test('MIGRATE_ON_START false: the right to change rows is enough for every request', async () => {
       expect((await start({}, 'migrate').ended).code).toBe(0);
       await withRole(processes.database, async (db, role, DATABASE_URL) => {
