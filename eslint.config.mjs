@@ -27,7 +27,7 @@ const boundaries = (...alsoAllowed) => [
       { sourceTag: 'lib:testing', onlyDependOnLibsWithTags: libs('local-postgres', 'workspace') },
       { sourceTag: 'lib:local-postgres', onlyDependOnLibsWithTags: libs('workspace') },
       { sourceTag: 'lib:workspace', onlyDependOnLibsWithTags: [] },
-      { sourceTag: 'lib:client', onlyDependOnLibsWithTags: [] },
+      { sourceTag: 'lib:client', onlyDependOnLibsWithTags: alsoAllowed },
       { sourceTag: 'lib:history', onlyDependOnLibsWithTags: libs('local-postgres', 'testing') },
       { sourceTag: 'lib:bench', onlyDependOnLibsWithTags: libs('local-postgres') },
     ],

@@ -25,6 +25,7 @@ beforeAll(() => {
     configuration.targetDefaults[target].command = `echo {projectName} >>${record} #`;
   writeFileSync(join(copy, 'nx.json'), JSON.stringify(configuration));
   withRecordedBuild('apps/todos-web/package.json');
+  withRecordedBuild('libs/client/package.json');
   all = testsRun();
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -72,7 +73,7 @@ test('nx test runs all that use the local PostgreSQL after a change of the envir
   writeFileSync(join(copy, 'docker/Dockerfile'), dockerfile.replace('MALLOC_ARENA_MAX=2', 'MALLOC_ARENA_MAX=3'));
   expect(read('docker/Dockerfile')).not.toBe(dockerfile);
   const apps = services().map(({ name }) => name);
-  expect(testsRun()).toEqual([...apps, 'bench', 'database', 'history', 'local-postgres', 'service'].sort());
+  expect(testsRun()).toEqual([...apps, 'bench', 'client', 'database', 'history', 'local-postgres', 'service'].sort());
 });
 
 test.each(['DATABASE_URL', 'GENERATE_CLIENT', 'NODE_ENV'])('nx test runs all after a change of %s', (name) => {

@@ -39,5 +39,6 @@ test.each(registered)('docker/README.md says where $name is, and how to scrape i
 test('libs/client exports a client of each service', () => {
   const camelCase = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
   const expected = registered.map(({ name }) => `${camelCase(name)}Client`);
-  expect(Object.keys(clients).sort()).toEqual(expected.sort());
+  const exported = Object.keys(clients).filter((name) => name.endsWith('Client'));
+  expect(exported.sort()).toEqual(expected.sort());
 });

@@ -17,4 +17,8 @@ export const todosClient = (options: ClientOptions): Client<TodosPaths> => creat
 export const tutorialsClient = (options: ClientOptions): Client<TutorialsPaths> =>
   createClient<TutorialsPaths>(options);
 
-export type { TodosPaths };
+export { fetchWithRetries } from './fetch-with-retries.ts';
+export { pages } from './pages.ts';
+export { ResponseError, unwrap, type ErrorBody } from './unwrap.ts';
+export type { Client, ClientOptions };
+export type { ItemsPaths, ProgrammingLanguagesPaths, TodosPaths, TutorialsPaths };

@@ -64,6 +64,7 @@ function nameInClient(tree: Tree, { name, records, Records }: Record<'name' | 'r
     /^export const (?:.+\n)+/gm,
     `\nexport const ${records}Client = (options: ClientOptions): Client<${Records}Paths> => createClient<${Records}Paths>(options);\n`,
   );
+  insertAfterLast(tree, file, /^export type \{[^}]*Paths/gm, `, ${Records}Paths`);
 }
 
 function nameInCompose(tree: Tree, name: string, port: number) {
