@@ -2,6 +2,6 @@ import preset from '../../jest.preset.mjs';
 
 export default {
   ...preset,
-  globalSetup: './test/browser/jest-setup.ts',
-  globalTeardown: './test/browser/jest-teardown.ts',
+  globalSetup: '@rest-services/testing/browser-setup',
+  globalTeardown: '@rest-services/testing/browser-teardown',
 };

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startService } from '@rest-services/testing';
+import { startProxy } from './proxy.ts';
 
 const run = promisify(execFile);
 const dist = join(import.meta.dirname, '../dist');
@@ -64,12 +65,14 @@ function nodeVersions() {
 describe.each(nodeVersions())('On Node.js $version', ({ version, node }) => {
   test('the package installs in an empty folder without network, and runs the lines of its README', async () => {
     const service = await startService('../../apps/items/dist/main.js');
+    const proxy = await startProxy(service.url);
     const project = await install(node, version);
-    const { source, printed } = readmeExample(service.url);
+    const { source, printed } = readmeExample(proxy.url);
     writeFileSync(join(project, 'readme.mjs'), source);
     const { stdout } = await run(node, ['readme.mjs'], { cwd: project, env: {} });
     expect(printed).toContain('Buy milk');
     expect(stdout).toBe(printed);
+    proxy.stop();
     await service.stop();
   });
 });

@@ -1,6 +1,6 @@
 import startPostgres from '@rest-services/local-postgres/jest-setup';
 import type { BrowserServer } from 'playwright-core';
-import { startChromium } from '@rest-services/testing/chromium';
+import { startChromium } from './chromium.ts';
 
 declare global {
   var testBrowser: BrowserServer | undefined;

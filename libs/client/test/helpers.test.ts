@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { startService, type TestService } from '@rest-services/testing';
+import { fetchWithRetries, itemsClient, pages, ResponseError, unwrap } from '../src/index.ts';
+import { startProxy, type Fault } from './proxy.ts';
+
+const busy = (retryAfter?: string): Fault => ({ retryAfter });
+
+let service: TestService<{ item: object }>;
+let proxy: Awaited<ReturnType<typeof startProxy>>;
+let items: ReturnType<typeof itemsClient>;
+beforeAll(async () => {
+  service = await startService('../../apps/items/dist/main.js');
+  proxy = await startProxy(service.url);
+  items = itemsClient({ baseUrl: proxy.url, fetch: fetchWithRetries });
+});
+afterAll(async () => {
+  proxy.stop();
+  await service.stop();
+});
+
+/** Makes the proxy take these faults for the next requests, and forget what it has received. */
+function plan(...faults: Fault[]) {
+  proxy.faults.splice(0, Infinity, ...faults);
+  proxy.received.length = 0;
+}
+
+const create = (title: string) => unwrap(items.POST('/v1/items', { body: { title } }));
+const change = (id: number) => items.PUT('/v1/items/{id}', { params: { path: { id } }, body: { status: 'Finished' } });
+const remove = (id: number) => items.DELETE('/v1/items/{id}', { params: { path: { id } } });
+const count = async () => (await unwrap(items.GET('/v1/items/summary'))).total;
+
+describe('A 503', () => {
+  test.each(['POST', 'PUT', 'DELETE', 'GET'])('with Retry-After gets a retry of %s', async (method) => {
+    plan();
+    const { id } = await create('Buy milk');
+    plan(busy('0'), busy(new Date().toUTCString()));
+    const calls = {
+      POST: () => create('Buy bread'),
+      PUT: () => unwrap(change(id)),
+      DELETE: () => unwrap(remove(id)),
+      GET: count,
+    };
+    await calls[method as keyof typeof calls]();
+    expect(proxy.received.map((request) => request.method)).toEqual([method, method, method]);
+  });
+
+  test('reaches the caller after three retries', async () => {
+    plan(busy('0'), busy('0'), busy('0'), busy('0'));
+    await expect(count()).rejects.toMatchObject({
+      status: 503,
+      message: 'The service is overloaded, try again in a moment',
+    });
+    expect(proxy.received).toHaveLength(4);
+  });
+
+  test.each([undefined, '31', 'soon'])('with Retry-After %s gets no retry', async (retryAfter) => {
+    plan(busy(retryAfter));
+    await expect(count()).rejects.toMatchObject({ status: 503 });
+    expect(proxy.received).toHaveLength(1);
+  });
+
+  test('with Retry-After: 1 gets its retry after a second', async () => {
+    plan(busy('1'));
+    const start = performance.now();
+    await count();
+    expect(performance.now() - start).toBeGreaterThan(999);
+  });
+
+  test('gets no retry without fetchWithRetries', async () => {
+    plan(busy('0'));
+    const { response } = await itemsClient({ baseUrl: proxy.url }).GET('/v1/items');
+    expect(response.status).toBe(503);
+  });
+});
+
+describe('A lost connection', () => {
+  test.each(['lose the request', 'lose the response', 'lose half of the response'] as const)(
+    'gets a retry of POST with the same key and body: %s',
+    async (fault) => {
+      plan(fault);
+      const { id } = await create('Buy salt');
+      const [first, second] = proxy.received;
+      expect(proxy.received).toHaveLength(2);
+      expect(first!.key).toMatch(/^[\da-f]{32}$/);
+      expect(second).toEqual(first);
+      const item = await unwrap(items.GET('/v1/items/{id}', { params: { path: { id } } }));
+      expect(item.title).toBe('Buy salt');
+    },
+  );
+
+  test('gets a retry of GET', async () => {
+    plan('lose the request', 'lose the response');
+    expect(await count()).toBeGreaterThan(0);
+    expect(proxy.received).toHaveLength(3);
+  });
+
+  test.each(['PUT', 'DELETE'] as const)('gets no retry of %s', async (method) => {
+    plan();
+    const { id } = await create('Buy milk');
+    plan('lose the response');
+    await expect({ PUT: change, DELETE: remove }[method](id)).rejects.toThrow();
+    expect(proxy.received).toHaveLength(1);
+  });
+
+  test('reaches the caller after three retries', async () => {
+    plan('lose the request', 'lose the request', 'lose the request', 'lose the request');
+    await expect(create('Buy tea')).rejects.toThrow('fetch failed');
+    expect(proxy.received).toHaveLength(4);
+  });
+});
+
+test('Each POST has a key of its own, and keeps the one that it is given', async () => {
+  plan();
+  await create('Buy milk');
+  await create('Buy milk');
+  const body = JSON.stringify({ title: 'Buy milk' });
+  const headers = { 'content-type': 'application/json', 'idempotency-key': 'mine' };
+  await fetchWithRetries(`${proxy.url}/v1/items`, { method: 'POST', body, headers });
+  const keys = proxy.received.map(({ key }) => key);
+  expect([new Set(keys).size, keys[2]]).toEqual([3, 'mine']);
+});
+
+describe('A signal', () => {
+  test('ends the delay before a retry', async () => {
+    plan(busy('30'));
+    const controller = new AbortController();
+    const reason = new Error('No longer wanted');
+    proxy.onRefusal = () => setImmediate(() => controller.abort(reason));
+    const start = performance.now();
+    await expect(items.GET('/v1/items', { signal: controller.signal })).rejects.toBe(reason);
+    expect(performance.now() - start).toBeLessThan(29_000);
+    expect(proxy.received).toHaveLength(1);
+  });
+
+  test('that is aborted sends nothing', async () => {
+    plan();
+    const signal = AbortSignal.abort();
+    await expect(items.POST('/v1/items', { body: { title: 'Buy milk' }, signal })).rejects.toBe(signal.reason);
+    expect(proxy.received).toEqual([]);
+  });
+});
+
+describe('A ResponseError', () => {
+  test('has status, message and body of the response', async () => {
+    plan();
+    const error = await create(' ').catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ResponseError);
+    const message = 'Title cannot be empty';
+    expect(error).toMatchObject({ name: 'ResponseError', status: 400, message, body: { message } });
+  });
+
+  test('has no body when the response is that of a proxy', async () => {
+    plan('respond as a proxy');
+    const error = await unwrap(items.GET('/v1/items')).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ status: 502, message: 'HTTP 502', body: undefined });
+  });
+});
+
+describe('pages', () => {
+  const titles = ['a', 'b', 'c', 'd', 'e'];
+  beforeEach(async () => {
+    plan();
+    proxy.hasRelativeLinks = false;
+    await service.db.deleteFrom('item').execute();
+    for (const title of titles) await create(title);
+  });
+
+  /** Titles of each page of two items. */
+  async function titlesOfPages(query = {}) {
+    plan();
+    const found = [];
+    for await (const page of pages(items, '/v1/items', { params: { query: { limit: 2, ...query } } })) {
+      found.push(page.map(({ title }) => title));
+    }
+    return found;
+  }
+
+  test.each([false, true])(
+    'follows the Link of each page to the last, relative to the page: %s',
+    async (isRelative) => {
+      proxy.hasRelativeLinks = isRelative;
+      expect(await titlesOfPages()).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
+      const urls = proxy.received.map(({ url }) => url);
+      expect(urls).toEqual(['/v1/items?limit=2', '/v1/items?page=2&limit=2', '/v1/items?page=3&limit=2']);
+    },
+  );
+
+  test('begins with the page that the call names', async () => {
+    expect(await titlesOfPages({ page: 2 })).toEqual([['c', 'd'], ['e']]);
+  });
+
+  test('sends the headers of the call for each page', async () => {
+    plan();
+    const headers = { 'idempotency-key': 'seen' };
+    for await (const page of pages(items, '/v1/items', { headers })) expect(page).toHaveLength(5);
+    for await (const page of pages(items, '/v1/items', { headers, params: { query: { limit: 4 } } })) void page;
+    expect(proxy.received.map(({ key }) => key)).toEqual(['seen', 'seen', 'seen']);
+  });
+
+  test('throws a ResponseError in the place of a page', async () => {
+    plan();
+    const iterator = pages(items, '/v1/items', { params: { query: { limit: 2 } } });
+    await iterator.next();
+    plan('respond as a proxy');
+    await expect(iterator.next()).rejects.toMatchObject({ status: 502 });
+  });
+
+  test('loads no page before it is taken', async () => {
+    plan();
+    for await (const page of pages(items, '/v1/items', { params: { query: { limit: 1 } } })) {
+      expect(page).toHaveLength(1);
+      break;
+    }
+    expect(proxy.received).toHaveLength(1);
+  });
+});
