@@ -191,10 +191,9 @@ describe('pages', () => {
 
   test('sends the headers of the call for each page', async () => {
     plan();
-    const headers = { 'idempotency-key': 'seen' };
-    for await (const page of pages(items, '/v1/items', { headers })) expect(page).toHaveLength(5);
-    for await (const page of pages(items, '/v1/items', { headers, params: { query: { limit: 4 } } })) void page;
-    expect(proxy.received.map(({ key }) => key)).toEqual(['seen', 'seen', 'seen']);
+    const options = { headers: { 'idempotency-key': 'seen' }, params: { query: { limit: 4 } } };
+    for await (const page of pages(items, '/v1/items', options)) expect(page.length).toBeGreaterThan(0);
+    expect(proxy.received.map(({ key }) => key)).toEqual(['seen', 'seen']);
   });
 
   test('throws a ResponseError in the place of a page', async () => {

@@ -1,4 +1,4 @@
-// Compiled where the package is installed: which calls have which types, and which have none.
+// Compiled here, and with the types of the package where that is installed: which calls have which types, and which have none.
 import {
   itemsClient,
   pages,
@@ -8,7 +8,7 @@ import {
   tutorialsClient,
   unwrap,
   type ItemsPaths,
-} from '@rest-services/client';
+} from '../src/index.ts';
 
 const items = itemsClient({ baseUrl: 'http://localhost:8080' });
 const languages = programmingLanguagesClient({ baseUrl: 'http://localhost:3000' });
