@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
+import { registerServiceWorker } from './service-worker.ts';
 import './style.css';
 
 // Two slashes at the beginning would be read as a host name.
@@ -15,3 +16,6 @@ const place = document.getElementById('app')!;
 // What it said until now.
 place.replaceChildren();
 render(<App />, place);
+
+// After the page's own requests.
+if (import.meta.env.PROD) addEventListener('load', registerServiceWorker);

@@ -92,7 +92,7 @@ describe('In production mode', () => {
     expect(policy).toContain("form-action 'self'");
     expect(policy).toContain("base-uri 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
-    expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
+    expect(policy).toContain("require-trusted-types-for 'script'; trusted-types service-worker");
   });
 
   test('no other site may open, embed or learn the address of a page', async () => {

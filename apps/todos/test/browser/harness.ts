@@ -20,7 +20,8 @@ export function connectBrowser() {
  * scripts and violations of the Content-Security-Policy.
  */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
-  const context = await browser.newContext({ viewport: desktop, ...options });
+  // Requests that a service worker makes pass by the routes that tests set.
+  const context = await browser.newContext({ viewport: desktop, serviceWorkers: 'block', ...options });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const errors: string[] = [];

@@ -1,0 +1,14 @@
+interface TrustedTypes {
+  createPolicy(name: string, rules: { createScriptURL: () => string }): { createScriptURL(input: string): string };
+}
+
+/** The only script address that the Content-Security-Policy lets a text become. */
+const ADDRESS = '/sw.js';
+
+/** Registers what keeps pages and todos for a time without a connection. Pages work without it, on http:// for example. */
+export function registerServiceWorker() {
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+  const policy = trustedTypes?.createPolicy('service-worker', { createScriptURL: () => ADDRESS });
+  const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
+  workers?.register(policy?.createScriptURL(ADDRESS) ?? ADDRESS).catch(() => undefined);
+}
