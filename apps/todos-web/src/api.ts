@@ -1,6 +1,13 @@
 import { todosClient, type TodosPaths } from '@rest-services/client';
+import { createStore } from './store.ts';
 
 export type Todo = TodosPaths['/api/todos/{id}']['get']['responses'][200]['content']['application/json'];
+
+/** A todo, and the tag that names this state of it. */
+export interface TaggedTodo {
+  todo: Todo;
+  tag: string | undefined;
+}
 
 /** Where the service refuses a description, in Unicode code points. */
 export const DESCRIPTION_LIMIT = 255;
@@ -12,13 +19,33 @@ const LIST_TIMEOUT_MS = 60_000;
 
 /** Why the service did not do what it was asked, in words for the person who asked. */
 export class Problem extends Error {
-  readonly kind: 'missing' | 'refused' | 'failed';
+  readonly kind: 'missing' | 'changed' | 'refused' | 'failed';
 
   constructor(kind: Problem['kind'], message: string, cause?: unknown) {
     super(message, { cause });
     this.kind = kind;
   }
 }
+
+/** A request that had no network: it may be sent again when there is one. */
+export class OfflineProblem extends Problem {
+  constructor(cause?: unknown) {
+    super('failed', 'You are offline.', cause);
+  }
+}
+
+/** Another client has changed the todo since the form was filled. */
+export class Conflict extends Problem {
+  readonly present: TaggedTodo;
+
+  constructor(present: TaggedTodo) {
+    super('changed', 'It has been changed meanwhile.');
+    this.present = present;
+  }
+}
+
+/** Whether the last response was the service's, or one that the service worker has kept from an earlier visit. */
+export const connection = createStore({ isKept: false });
 
 /** What was thrown, as a Problem. */
 export const asProblem = (reason: unknown) =>
@@ -34,21 +61,41 @@ export const listTodos = () => answerOf(client.GET('/api/todos', { signal: Abort
 export const readTodo = (id: string) =>
   answerOf(client.GET('/api/todos/{id}', { params: { path: { id } }, signal: inTime() }));
 
-export const createTodo = (description: string) =>
-  answerOf(client.POST('/api/todos', { body: { description }, signal: inTime() }));
+export async function readTaggedTodo(id: string): Promise<TaggedTodo> {
+  const request = client.GET('/api/todos/{id}', { params: { path: { id } }, signal: inTime() });
+  const { data: todo, response } = await received(request);
+  // A proxy that compresses makes the tag a weak one, and If-Match takes only strong ones.
+  return { todo, tag: response.headers.get('etag')?.replace(/^W\//, '') };
+}
 
-export const updateTodo = (todo: Todo) => answerOf(client.PUT('/api/todos', { body: todo, signal: inTime() }));
+export const createTodo = (description: string, requestKey: string) =>
+  answerOf(
+    client.POST('/api/todos', {
+      body: { description },
+      headers: { 'idempotency-key': requestKey },
+      signal: inTime(),
+    }),
+  );
 
-async function answerOf<Body extends object>(
-  request: Promise<{ data?: Body; error?: unknown; response: Response }>,
-): Promise<Body> {
+/** @param tag of the todo that is replaced, where it must not be another by now */
+export const updateTodo = (todo: Todo, tag?: string) =>
+  answerOf(client.PUT('/api/todos', { body: todo, headers: tag ? { 'if-match': tag } : {}, signal: inTime() }));
+
+type Request<Body> = Promise<{ data?: Body; error?: unknown; response: Response }>;
+
+const answerOf = async <Body extends object>(request: Request<Body>) => (await received(request)).data;
+
+async function received<Body extends object>(request: Request<Body>): Promise<{ data: Body; response: Response }> {
   const { data, error, response } = await request.catch((cause: unknown) => {
     throw asProblem(lostAnswer(cause));
   });
-  if (response.ok && data) return data;
+  const isKept = response.headers.has('x-kept');
+  if (isKept !== connection.get().isKept) connection.update({ isKept });
+  if (response.ok && data) return { data, response };
   // What stands between may answer as well, in words of its own.
   const { message } = (error ?? {}) as { message?: unknown };
   if (response.status === 404 && message) throw new Problem('missing', 'There is no such todo.');
+  if (response.status === 412) throw new Problem('changed', 'It has been changed meanwhile.');
   if (response.status === 400 && typeof message === 'string') throw new Problem('refused', message);
   if (response.status === 503 && typeof message === 'string') {
     throw new Problem('failed', 'The server has too much to do. Try again in a moment.');
@@ -58,7 +105,7 @@ async function answerOf<Body extends object>(
 
 /** Problem that explains a missing response; the cause itself where the reason is unknown. */
 function lostAnswer(cause: unknown) {
-  if (!navigator.onLine) return new Problem('failed', 'You are offline.', cause);
+  if (!navigator.onLine) return new OfflineProblem(cause);
   if (cause instanceof DOMException && cause.name === 'TimeoutError') {
     const words = 'The server takes too long to answer; it may have done what it was asked all the same.';
     return new Problem('failed', words, cause);

@@ -1,4 +1,5 @@
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router';
+import { connection } from './api.ts';
 import { CheckIcon, PlusIcon } from './icons.tsx';
 import { Notices } from './notices.tsx';
 import { Details } from './pages/details.tsx';
@@ -58,10 +59,15 @@ function Header() {
 
 function OfflineBanner() {
   const isOnline = useOnline();
+  const { isKept } = connection.use();
   return (
     <div role="status">
-      {!isOnline && (
-        <p class="banner">You are offline. What is shown may be out of date; saving works when you are back online.</p>
+      {!isOnline ? (
+        <p class="banner">
+          You are offline. What is shown may be out of date; what you save is sent when you are back online.
+        </p>
+      ) : (
+        isKept && <p class="banner">The server cannot be reached. What is shown may be out of date.</p>
       )}
     </div>
   );

@@ -17,6 +17,8 @@ interface Notice {
   retry?: (() => void) | undefined;
   /** What could not be saved is nowhere else: it stays until it is tried again or closed by its own button. */
   isOnlyCopy?: boolean;
+  /** What failed for want of a network: `retry` runs when there is one. */
+  isOffline?: boolean;
 }
 
 const store = createStore({
@@ -34,12 +36,32 @@ export function notify(notice: Notice) {
     .notices.filter(({ kind, about, isOnlyCopy }) => isOnlyCopy || (kind === 'problem' && about !== notice.about));
   lastKey += 1;
   const notices = [...others, { ...notice, key: lastKey }];
-  const tooMany = notices.filter(({ isOnlyCopy }) => !isOnlyCopy).slice(0, -MOST_SHOWN);
-  store.update({ notices: notices.filter((shown) => !tooMany.includes(shown)) });
+  const tooMany = beyondShown(notices).filter(({ isOffline }) => !isOffline);
+  store.update({ notices: notices.filter((notice) => !tooMany.includes(notice)) });
 }
+
+const beyondShown = (notices: (Notice & { key: number })[]) =>
+  notices.filter(({ isOnlyCopy }) => !isOnlyCopy).slice(0, -MOST_SHOWN);
 
 /** Closes the notice about a todo or a form: it is no longer true. */
 export const closeNotice = (about: string) => closeWhere((notice) => notice.about === about);
+
+/**
+ * Closes what waits for the network about a form that is open again.
+ * @returns whether there was something
+ */
+export function closeOfflineNotice(about: string) {
+  const { notices } = store.get();
+  closeWhere((notice) => notice.about === about && notice.isOffline === true && !notice.isOnlyCopy);
+  return notices.length > store.get().notices.length;
+}
+
+/** Tries again what failed offline: what its notice says is no longer true. */
+addEventListener('online', () => {
+  const waiting = store.get().notices.filter(({ isOffline }) => isOffline);
+  closeWhere((notice) => waiting.includes(notice));
+  for (const { retry } of waiting) retry?.();
+});
 
 function closeWhere(isClosed: (notice: Notice & { key: number }) => boolean) {
   store.update({ notices: store.get().notices.filter((notice) => !isClosed(notice)) });
@@ -90,9 +112,10 @@ export function Notices() {
     closeWhere(isClosed);
   }
 
+  const tooMany = beyondShown(notices);
   const boxes = (kind: Notice['kind']) =>
     notices
-      .filter((notice) => notice.kind === kind)
+      .filter((notice) => notice.kind === kind && !tooMany.includes(notice))
       .map(({ key, subject, text, retry }) => (
         <div key={key} class={`notice ${kind}`}>
           <p>

@@ -1,6 +1,7 @@
-import { useRef, useState } from 'preact/hooks';
-import { asProblem, DESCRIPTION_LIMIT, type Problem, type Todo } from './api.ts';
-import { notify, useAnnouncement } from './notices.tsx';
+import type { ComponentChildren, RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { asProblem, Conflict, DESCRIPTION_LIMIT, OfflineProblem, type Problem, type Todo } from './api.ts';
+import { closeOfflineNotice, notify, useAnnouncement } from './notices.tsx';
 import { shortened } from './todos.ts';
 import { useDraft } from './use-draft.ts';
 
@@ -8,49 +9,59 @@ import { useDraft } from './use-draft.ts';
 const NEARLY_FULL = [5, 10, 20];
 
 /** A new todo is open; only an existing one can be marked as done. */
-type Values = Pick<Todo, 'description'> & Partial<Pick<Todo, 'isCompleted'>>;
+export type Values = Pick<Todo, 'description'> & Partial<Pick<Todo, 'isCompleted'>>;
 
 interface TodoFormProps {
   initial: Values;
   /** Under which what is typed is kept. */
   draftKey: string;
+  /** Whether the todo to edit is no longer there: what is saved is a new one. */
+  isGone?: boolean;
   /** Where to go without saving. */
   cancel: string;
   /**
-   * @param changes what is not as it was at first
+   * @param requestKey the same as before for values that have been sent before
    * @throws Problem
    */
-  onSave: (values: Values, changes: Partial<Values>) => Promise<void>;
+  onSave: (values: Values, requestKey: string) => Promise<unknown>;
   /** Leaves the page. Not called if the user has left it during the save. */
   onSaved: () => void;
 }
 
-export function TodoForm({ initial, draftKey, cancel, onSave, onSaved }: TodoFormProps) {
+export function TodoForm({ initial, draftKey, isGone, cancel, onSave, onSaved }: TodoFormProps) {
   const draft = useDraft(draftKey, initial);
   const about = `form ${draftKey}`;
-  const { description, isCompleted } = draft.values;
+  const { values, conflict } = draft;
+  const { description, isCompleted } = values;
   const [isSaving, setSaving] = useState(false);
   const [problem, setProblem] = useState<Problem>();
   const [wasTried, setTried] = useState(false);
   // Null again when the page has been left.
   const field = useRef<HTMLTextAreaElement>(null);
+  const versions = useRef<HTMLFieldSetElement>(null);
+  /** Tells of what waits for the network when the form is left. */
+  const handOver = useRef<(() => void) | undefined>(undefined);
   useAnnouncement(isSaving ? 'Saving…' : undefined);
 
   const remaining = DESCRIPTION_LIMIT - Array.from(description).length;
   const error =
     mistake(description, remaining, wasTried) ?? (problem?.kind === 'refused' ? problem.message : undefined);
+  const mustChoose = conflict !== undefined && conflict.isTheirs === undefined;
 
   async function save() {
     if (isSaving) return;
     setTried(true);
-    setProblem(undefined);
+    clearProblem();
     if (mistake(description, remaining, true)) {
       field.current!.focus();
       return;
     }
+    if (mustChoose) {
+      focusVersions();
+      return;
+    }
     setSaving(true);
-    draft.sending();
-    const attempt = () => onSave(draft.values, draft.changes);
+    const attempt = onSave.bind(undefined, values, draft.sending());
     try {
       await attempt();
       draft.saved();
@@ -61,15 +72,49 @@ export function TodoForm({ initial, draftKey, cancel, onSave, onSaved }: TodoFor
       scrollTo(0, 0);
     } catch (reason) {
       const isKept = draft.failed();
+      const tell = () => reportFailure(about, description, reason, attempt, isKept ? draft : undefined);
       if (!field.current) {
-        reportFailure(about, description, reason, isKept ? undefined : attempt);
+        tell();
         return;
       }
+      if (reason instanceof OfflineProblem) handOver.current = tell;
       setProblem(asProblem(reason));
       setSaving(false);
-      field.current.focus();
+      setTried(false);
+      if (reason instanceof Conflict) draft.conflictWith(formValues(reason.present.todo));
+      else field.current.focus();
     }
   }
+
+  function clearProblem() {
+    handOver.current = undefined;
+    setProblem(undefined);
+  }
+
+  function change(changes: Partial<Values>) {
+    clearProblem();
+    draft.change(changes);
+  }
+
+  const focusVersions = () => versions.current!.querySelector('input')!.focus();
+  useLayoutEffect(() => {
+    if (problem?.kind === 'changed') focusVersions();
+  }, [problem]);
+
+  const isOffline = problem instanceof OfflineProblem;
+  const latestSave = useRef(save);
+  latestSave.current = save;
+  useEffect(() => {
+    if (!isOffline) return;
+    const again = () => void latestSave.current();
+    addEventListener('online', again);
+    return () => removeEventListener('online', again);
+  }, [isOffline]);
+  useEffect(() => {
+    // The form that has been left waits again.
+    if (closeOfflineNotice(about)) void save();
+    return () => handOver.current?.();
+  }, []);
 
   return (
     <form
@@ -87,10 +132,34 @@ export function TodoForm({ initial, draftKey, cancel, onSave, onSaved }: TodoFor
           onDiscard={() => {
             draft.discard();
             setTried(false);
-            setProblem(undefined);
+            clearProblem();
             field.current!.focus();
           }}
         />
+      )}
+      {conflict && (
+        <Versions
+          {...conflict}
+          fieldset={versions}
+          isDisabled={isSaving}
+          error={wasTried && mustChoose ? 'Choose one of them first.' : undefined}
+          onChoose={(isTheirs) => {
+            clearProblem();
+            draft.choose(isTheirs);
+          }}
+        />
+      )}
+      {isGone ? (
+        <Failed what="This todo is no longer there.">
+          What you have typed is still here: you can save it as a new todo.
+        </Failed>
+      ) : (
+        problem?.kind === 'failed' && (
+          <Failed what="This could not be saved.">
+            {problem.message} What you have typed is still here
+            {isOffline && ', and is saved when you are back online'}.
+          </Failed>
+        )
       )}
       <label for="description">Description</label>
       <textarea
@@ -104,10 +173,7 @@ export function TodoForm({ initial, draftKey, cancel, onSave, onSaved }: TodoFor
         aria-invalid={error !== undefined}
         aria-describedby="description-error description-count"
         value={description}
-        onInput={({ currentTarget }) => {
-          setProblem(undefined);
-          draft.change({ description: currentTarget.value });
-        }}
+        onInput={({ currentTarget }) => change({ description: currentTarget.value })}
         onKeyDown={(event) => {
           // As in a one-line field; with Shift it begins a new line, and while a word is being composed it is not ours.
           if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
@@ -115,51 +181,101 @@ export function TodoForm({ initial, draftKey, cancel, onSave, onSaved }: TodoFor
           void save();
         }}
       />
-      <div class="below">
-        <p class="error" id="description-error" role="alert">
-          {error}
-        </p>
-        <p class={remaining < 0 ? 'count over' : 'count'} id="description-count">
-          {DESCRIPTION_LIMIT - remaining} of {DESCRIPTION_LIMIT} characters
-        </p>
-        <p class="hidden" role="status">
-          {remaining >= 0 && nearlyFull(remaining)}
-        </p>
-      </div>
-      {isCompleted !== undefined && (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isCompleted === 1}
-            disabled={isSaving}
-            onChange={({ currentTarget }) => draft.change({ isCompleted: currentTarget.checked ? 1 : 0 })}
-          />
-          Done
-        </label>
-      )}
-      {problem && problem.kind !== 'refused' && (
-        <div class="failure" role="alert">
-          <p>
-            <strong>This could not be saved.</strong> {problem.message} What you have typed is still here.
+      <div class="last">
+        <div class="below">
+          <p class="error" id="description-error" role="alert">
+            {error}
+          </p>
+          <p class={remaining < 0 ? 'count over' : 'count'} id="description-count">
+            {DESCRIPTION_LIMIT - remaining} of {DESCRIPTION_LIMIT} characters
+          </p>
+          <p class="hidden" role="status">
+            {remaining >= 0 && nearlyFull(remaining)}
           </p>
         </div>
-      )}
-      <p class="actions">
-        <button class="button" aria-disabled={isSaving}>
-          {isSaving ? 'Saving…' : 'Save'}
-        </button>
-        <a
-          class="button quiet"
-          href={cancel}
-          onClick={({ ctrlKey, metaKey, shiftKey }) => {
-            // In another tab or window it leaves this form as it is.
-            if (!ctrlKey && !metaKey && !shiftKey) draft.forget();
-          }}
-        >
-          Cancel
-        </a>
-      </p>
+        <div class="actions">
+          {isCompleted !== undefined && (
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={isCompleted === 1}
+                disabled={isSaving}
+                onChange={({ currentTarget }) => change({ isCompleted: currentTarget.checked ? 1 : 0 })}
+              />
+              Done
+            </label>
+          )}
+          <button class="button" aria-disabled={isSaving}>
+            {isSaving ? 'Saving…' : isGone ? 'Save as new' : 'Save'}
+          </button>
+          <a
+            class="button quiet"
+            href={cancel}
+            onClick={({ ctrlKey, metaKey, shiftKey }) => {
+              // In another tab or window it leaves this form as it is.
+              if (ctrlKey || metaKey || shiftKey) return;
+              handOver.current = undefined;
+              draft.forget();
+            }}
+          >
+            Cancel
+          </a>
+        </div>
+      </div>
     </form>
+  );
+}
+
+const formValues = ({ description, isCompleted }: Todo): Values => ({ description, isCompleted });
+
+interface VersionsProps {
+  mine: Values;
+  theirs: Values;
+  isTheirs: boolean | undefined;
+  fieldset: RefObject<HTMLFieldSetElement | null>;
+  isDisabled: boolean;
+  error: string | undefined;
+  onChoose: (isTheirs: boolean) => void;
+}
+
+/** What the user has typed beside what another client has saved meanwhile: the one that is chosen is in the field, to be saved. */
+function Versions({ mine, theirs, isTheirs, fieldset, isDisabled, error, onChoose }: VersionsProps) {
+  const version = (label: string, { description, isCompleted }: Values, isOther: boolean) => (
+    <label class="version">
+      <input
+        type="radio"
+        name="version"
+        checked={isTheirs === isOther}
+        aria-describedby="version-error"
+        onChange={() => onChoose(isOther)}
+      />
+      <span>
+        <b>{label}</b>, {isCompleted ? 'done' : 'open'}
+        <span class="text" dir="auto">
+          {description}
+        </span>
+      </span>
+    </label>
+  );
+  return (
+    <fieldset class="versions" ref={fieldset} disabled={isDisabled}>
+      <legend>This todo has been changed meanwhile. Which one is to stay?</legend>
+      {version('Yours', mine, false)}
+      {version('Stored now', theirs, true)}
+      <p class="error" id="version-error" role="alert">
+        {error}
+      </p>
+    </fieldset>
+  );
+}
+
+function Failed({ what, children }: { what: string; children: ComponentChildren }) {
+  return (
+    <div class="failure" role="alert">
+      <p>
+        <strong>{what}</strong> {children}
+      </p>
+    </div>
   );
 }
 
@@ -184,24 +300,37 @@ const saved = (about: string) => ({ kind: 'saved', about, text: 'Saved.' }) as c
 
 /**
  * Tells of a form that has been left.
- * @param attempt saves it again, if the form has not kept it
+ * @param attempt saves it again
+ * @param draft of the form, if it has kept what was typed
  */
-function reportFailure(about: string, description: string, reason: unknown, attempt?: () => Promise<void>) {
-  const { message } = asProblem(reason);
+function reportFailure(
+  about: string,
+  description: string,
+  reason: unknown,
+  attempt: () => Promise<unknown>,
+  draft?: Pick<ReturnType<typeof useDraft>, 'sending' | 'saved' | 'failed'>,
+) {
+  const isOffline = reason instanceof OfflineProblem;
+  const kept = isOffline ? ' It is saved when you are back online.' : draft ? ' The form has kept what you typed.' : '';
+  function retry() {
+    draft?.sending();
+    attempt().then(
+      () => {
+        draft?.saved();
+        notify(saved(about));
+      },
+      (again: unknown) => reportFailure(about, description, again, attempt, draft?.failed() ? draft : undefined),
+    );
+  }
   notify({
     kind: 'problem',
     about,
-    subject: shortened(description),
-    text: `could not be saved. ${message}${attempt ? '' : ' The form has kept what you typed.'}`,
-    isOnlyCopy: attempt !== undefined,
-    retry:
-      attempt &&
-      (() => {
-        attempt().then(
-          () => notify(saved(about)),
-          (again: unknown) => reportFailure(about, description, again, attempt),
-        );
-      }),
+    // The only copy of a text is shown whole.
+    subject: draft ? shortened(description) : description,
+    text: `could not be saved. ${asProblem(reason).message}${kept}`,
+    isOnlyCopy: !draft,
+    isOffline,
+    retry: !draft || isOffline ? retry : undefined,
   });
 }
 

@@ -1,5 +1,6 @@
 import * as api from './api.ts';
-import type { Todo } from './api.ts';
+import { Conflict, OfflineProblem, Problem, type TaggedTodo, type Todo } from './api.ts';
+import { isConflict, isSame, merge } from './merge.ts';
 import { closeNotice, notify } from './notices.tsx';
 import { createStore } from './store.ts';
 
@@ -56,15 +57,56 @@ export async function loadTodo(id: string): Promise<void> {
   confirm(written.slice(earlier).findLast((later) => later.id === todo.id) ?? todo);
 }
 
-/** @throws Problem */
-export async function createTodo(description: string): Promise<void> {
-  const { id } = await api.createTodo(description);
-  confirmWritten({ id, description, isCompleted: 0 });
+/**
+ * Loads a todo for a form, as it is shown: with a toggle that is on its way.
+ * @throws Problem
+ */
+export async function loadTaggedTodo(id: string): Promise<TaggedTodo> {
+  const earlier = written.length;
+  const { todo, tag } = await api.readTaggedTodo(id);
+  const latest = written.slice(earlier).findLast((later) => later.id === todo.id) ?? todo;
+  confirm(latest);
+  return { todo: { ...latest, isCompleted: store.get().wanted.get(todo.id) ?? latest.isCompleted }, tag };
 }
 
-/** @throws Problem */
-export async function saveTodo(id: number, changes: Partial<Todo>): Promise<void> {
-  await inTurn(id, () => change(id, changes));
+/**
+ * @param requestKey the same for a request that may have arrived before
+ * @returns the id
+ * @throws Problem
+ */
+export async function createTodo(description: string, requestKey: string): Promise<number> {
+  const { id } = await api.createTodo(description, requestKey);
+  confirmWritten({ id, description, isCompleted: 0 });
+  return id;
+}
+
+/**
+ * Saves a form, with what another client has changed meanwhile.
+ * @param shown what the form was filled with
+ * @throws Conflict if that client has changed the same
+ * @throws Problem
+ */
+export async function saveTodo(typed: Todo, shown: TaggedTodo): Promise<void> {
+  await inTurn(typed.id, async () => {
+    let changed = typed;
+    for (let { todo, tag } = shown; ;) {
+      try {
+        await api.updateTodo(changed, tag);
+        break;
+      } catch (problem) {
+        if (!(problem instanceof Problem && problem.kind === 'changed')) throw problem;
+        const present = await api.readTaggedTodo(`${typed.id}`);
+        if (isConflict(todo, changed, present.todo)) throw new Conflict(present);
+        changed = merge(todo, changed, present.todo);
+        // An earlier request may have arrived, and just its response been lost.
+        if (isSame(changed, present.todo)) break;
+        // It would be refused again and again.
+        if (present.tag === tag) throw problem;
+        ({ todo, tag } = present);
+      }
+    }
+    confirmWritten(changed);
+  });
 }
 
 /** Reads the todo first, because the service replaces all of it and another client may have changed the rest since it was shown. */
@@ -109,6 +151,7 @@ function reportMissed(id: number, problem: Error) {
       subject: shortened(shown()?.description ?? `Todo ${id}`),
       text: `is still ${missed ? 'open' : 'done'}. ${problem.message}`,
       retry: () => void setCompleted(id, missed),
+      isOffline: problem instanceof OfflineProblem,
     });
   const wasTold = isMissed();
   if (wasTold) tell();

@@ -40,7 +40,7 @@ export function useLoad(load: () => Promise<unknown>): Load {
 }
 
 /**
- * Loads like `useLoad`, and again each time that the tab is shown again, because other clients write too. Not for a form,
+ * Loads like `useLoad`, and again each time that the tab is shown again or back online, because other clients write too. Not for a form,
  * because a reload would redraw it while the user fills it in.
  */
 export function useFreshLoad(load: () => Promise<unknown>): Load {
@@ -50,7 +50,12 @@ export function useFreshLoad(load: () => Promise<unknown>): Load {
       if (!document.hidden) result.retry();
     };
     document.addEventListener('visibilitychange', look);
-    return () => document.removeEventListener('visibilitychange', look);
+    // What a service worker has kept may have been shown instead.
+    addEventListener('online', look);
+    return () => {
+      document.removeEventListener('visibilitychange', look);
+      removeEventListener('online', look);
+    };
   }, []);
   return result;
 }

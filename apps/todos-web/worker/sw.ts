@@ -1,4 +1,4 @@
-declare const self: ServiceWorkerGlobalScope;
+const worker = self as unknown as ServiceWorkerGlobalScope;
 
 /** The build replaces it. */
 declare const BUILT_FILES: Record<string, string>;
@@ -12,12 +12,12 @@ const BUILD = `build ${Object.values(files).join(' ')}`;
 /** Name of the cache with the latest todos that a page has shown. They outlive a build. */
 const SHOWN = 'shown';
 
-self.addEventListener('install', (event) => event.waitUntil(install()));
-self.addEventListener('activate', (event) => event.waitUntil(activate()));
-self.addEventListener('fetch', (event) => {
+worker.addEventListener('install', (event) => event.waitUntil(install()));
+worker.addEventListener('activate', (event) => event.waitUntil(activate()));
+worker.addEventListener('fetch', (event) => {
   const { method, mode, url } = event.request;
   const { origin, pathname } = new URL(url);
-  if (method !== 'GET' || origin !== self.origin) return;
+  if (method !== 'GET' || origin !== worker.origin) return;
   if (mode === 'navigate') {
     if (/^\/(todos(\/|$)|$)/.test(pathname)) event.respondWith(page(event.request));
   } else if (pathname in files) event.respondWith(builtFile(event.request));
@@ -30,15 +30,15 @@ async function install() {
   await Promise.all(
     Object.entries(files).map(async ([path, integrity]) => build.put(path, await fetch(path, { integrity }))),
   );
-  await self.skipWaiting();
+  await worker.skipWaiting();
 }
 
 async function activate() {
   for (const name of await caches.keys()) if (name !== BUILD && name !== SHOWN) await caches.delete(name);
-  await self.clients.claim();
+  await worker.clients.claim();
   // The first page loaded its todos before this worker could keep them.
   const shown = await caches.open(SHOWN);
-  for (const { url } of await self.clients.matchAll()) {
+  for (const { url } of await worker.clients.matchAll()) {
     const [, id] = /^\/todos\/(?:edit\/)?(\d+)$/.exec(new URL(url).pathname) ?? [];
     const path = id ? `/api/todos/${id}` : '/api/todos';
     if (!(await shown.match(path))) await shown.add(new Request(path, { cache: 'force-cache' })).catch(() => undefined);

@@ -1,7 +1,10 @@
 import { useLocation, useRoute } from 'preact-iso/router';
+import { useState } from 'preact/hooks';
+import { Conflict, Problem, type TaggedTodo } from '../api.ts';
 import { Failure, Loading, Page } from '../page.tsx';
-import { TodoForm } from '../todo-form.tsx';
-import { loadTodo, saveTodo, shortened, useTodos } from '../todos.ts';
+import { TodoForm, type Values } from '../todo-form.tsx';
+import { createTodo, loadTaggedTodo, saveTodo, setCompleted, shortened } from '../todos.ts';
+import { draftBase } from '../use-draft.ts';
 import { useLoad } from '../use-load.ts';
 import { TodoNotFound } from './not-found.tsx';
 
@@ -10,26 +13,55 @@ export function Edit() {
   return <EditTodo key={id} id={id} />;
 }
 
-function EditTodo({ id }: { id: string }) {
+function EditTodo({ id: idInAddress }: { id: string }) {
   const { route } = useLocation();
-  const todo = useTodos().todo(parseInt(id, 10));
-  const load = useLoad(() => loadTodo(id));
+  const id = parseInt(idInAddress, 10);
+  const [shown, setShown] = useState<TaggedTodo>();
+  const [isGone, setGone] = useState(false);
+  const load = useLoad(async () => {
+    try {
+      setShown(await loadTaggedTodo(idInAddress));
+    } catch (problem) {
+      const typedBefore = isMissing(problem) && draftBase<Values>(`${id}`);
+      if (!typedBefore) throw problem;
+      setShown({ todo: { id, isCompleted: 0, ...typedBefore }, tag: undefined });
+      setGone(true);
+    }
+  });
   if (load.problem && load.problem.kind !== 'failed') return <TodoNotFound />;
 
-  const isThere = todo && !load.isLoading && !load.problem;
+  async function save({ description, isCompleted = 0 }: Values, requestKey: string) {
+    if (isGone) {
+      const newId = await createTodo(description, requestKey);
+      if (isCompleted) void setCompleted(newId, 1);
+      return;
+    }
+    try {
+      await saveTodo({ id, description, isCompleted }, shown!);
+    } catch (problem) {
+      if (problem instanceof Conflict) setShown(problem.present);
+      if (isMissing(problem)) setGone(true);
+      throw problem;
+    }
+  }
+
+  const wayOut = isGone ? '/todos' : `/todos/${id}`;
   return (
-    <Page title={todo ? `Edit “${shortened(todo.description)}”` : `Edit todo ${id}`} heading="Edit todo">
+    <Page title={shown ? `Edit “${shortened(shown.todo.description)}”` : `Edit todo ${id}`} heading="Edit todo">
       {load.problem && <Failure what={`Todo ${id} could not be loaded.`} load={load} />}
       {load.isLoading && !load.problem && <Loading />}
-      {isThere && (
+      {shown && !load.isLoading && (
         <TodoForm
-          draftKey={`${todo.id}`}
-          initial={todo}
-          cancel={`/todos/${todo.id}`}
-          onSave={(_values, changes) => saveTodo(todo.id, changes)}
-          onSaved={() => route(`/todos/${todo.id}`, true)}
+          draftKey={`${id}`}
+          initial={{ description: shown.todo.description, isCompleted: shown.todo.isCompleted }}
+          isGone={isGone}
+          cancel={wayOut}
+          onSave={save}
+          onSaved={() => route(wayOut, true)}
         />
       )}
     </Page>
   );
 }
+
+const isMissing = (problem: unknown) => problem instanceof Problem && problem.kind === 'missing';

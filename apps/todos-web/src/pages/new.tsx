@@ -11,7 +11,7 @@ export function New() {
         draftKey="new"
         initial={{ description: '' }}
         cancel="/todos"
-        onSave={({ description }) => createTodo(description)}
+        onSave={({ description }, requestKey) => createTodo(description, requestKey)}
         onSaved={() => route('/todos', true)}
       />
     </Page>

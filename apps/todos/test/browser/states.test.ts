@@ -385,18 +385,6 @@ describe('A save that fails', () => {
     await save().click();
     await shows(page(), 'This could not be saved. The server has too much to do. Try again in a moment.');
   });
-
-  test('offline says so and works when the network is back', async () => {
-    await page().goto('/todos/new');
-    await description().fill('Buy bread');
-    await goOffline();
-    await save().click();
-    await shows(page(), 'This could not be saved. You are offline.');
-    await page().context().setOffline(false);
-    await hides(page(), 'You are offline. What is shown');
-    await save().click();
-    await settles(stored, ['Buy bread']);
-  });
 });
 
 /** Toggles a todo in the list. The service does it; its answer is on its way, until the function that this returns loses it. */
