@@ -48,6 +48,17 @@ describe('In production mode', () => {
     }
   });
 
+  test.each([
+    ['/robots.txt', 'text/plain; charset=utf-8', /^User-agent: \*$/m],
+    ['/manifest.webmanifest', 'application/manifest+json', /"start_url": "\/"/],
+    ['/sw.js', 'application/javascript; charset=utf-8', /addEventListener\(.fetch/],
+  ])('%s is what its name says, and is not cached', async (path, type, content) => {
+    const { status, headers, text } = await get(path);
+    expect([status, headers.get('content-type')]).toEqual([200, type]);
+    expect(headers.get('cache-control')).toBe('no-cache');
+    expect(text).toMatch(content);
+  });
+
   test('licenses.txt holds the licences of what the pages are made of', async () => {
     const { status, headers, text } = await get('/licenses.txt');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
@@ -91,6 +102,7 @@ describe('In production mode', () => {
     expect(policy).not.toMatch(/unsafe|data:|\*/);
     expect(policy).toContain("form-action 'self'");
     expect(policy).toContain("base-uri 'none'");
+    expect(policy).toContain("manifest-src 'self'; worker-src 'self'");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).toContain("require-trusted-types-for 'script'; trusted-types service-worker");
   });

@@ -3,9 +3,12 @@ import { describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { desktop, hold, isLoaded, phone, shows, useService } from './harness.ts';
 
-const { page, store } = useService();
+const { page, service, store } = useService();
 
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+const changeFirst = (description: string) =>
+  service().db.updateTable('todo').set({ description }).where('id', '=', 1).execute();
 
 /** The pages and the states that they can be in. */
 const states: { name: string; path: string; prepare?: (page: Page) => Promise<unknown> }[] = [
@@ -76,6 +79,50 @@ const states: { name: string; path: string; prepare?: (page: Page) => Promise<un
     },
   },
   {
+    name: 'a todo that another client has changed',
+    path: '/todos/edit/1',
+    prepare: async (page) => {
+      await changeFirst('Buy rye bread');
+      await page.getByLabel('Description').fill('Buy oat milk');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await shows(page, 'Which one is to stay?');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await shows(page, 'Choose one of them first.');
+    },
+  },
+  {
+    name: 'a todo that another client has changed, chosen',
+    path: '/todos/edit/1',
+    prepare: async (page) => {
+      await changeFirst('Buy rye bread');
+      await page.getByLabel('Description').fill('Buy oat milk');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('radio', { name: 'Stored now' }).check();
+    },
+  },
+  {
+    name: 'a todo that another client has deleted',
+    path: '/todos/edit/1',
+    prepare: async (page) => {
+      await page.getByLabel('Description').fill('Buy oat milk');
+      await service().db.deleteFrom('todo').execute();
+      await page.getByRole('button', { name: 'Save' }).click();
+      await shows(page, 'This todo is no longer there.');
+    },
+  },
+  {
+    name: 'a save that failed offline, and its notice when the form is left',
+    path: '/todos/new',
+    prepare: async (page) => {
+      await page.context().setOffline(true);
+      await page.getByLabel('Description').fill('Buy milk');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await shows(page, 'This could not be saved. You are offline.');
+      await page.getByRole('link', { name: 'All todos' }).first().click();
+      await shows(page, 'It is saved when you are back online.');
+    },
+  },
+  {
     name: 'a list that does not load, offline',
     path: '/todos/new',
     prepare: async (page) => {
@@ -107,11 +154,32 @@ describe('axe finds nothing in light or dark, at 375 or 1280 pixels', () => {
       for (const viewport of [phone, desktop]) {
         await page().emulateMedia({ colorScheme });
         await page().setViewportSize(viewport);
-        // It has no frames to look into, and needs no second page for them.
-        const { violations } = await new AxeBuilder({ page: page() }).withTags(standards).setLegacyMode().analyze();
-        const found = violations.flatMap(({ id, nodes }) => nodes.map((node) => [id, node.html, node.failureSummary]));
-        expect([colorScheme, viewport, found]).toEqual([colorScheme, viewport, []]);
+        expect([colorScheme, viewport, await violations(page())]).toEqual([colorScheme, viewport, []]);
+      }
+    }
+  });
+
+  test('on the page without JavaScript', async () => {
+    // axe needs scripts, so the page shows what browsers without them show.
+    await page().route('**/', async (route) => {
+      const response = await route.fetch();
+      const html = (await response.text()).replace(/<script.*?<\/script>|<\/?noscript>|<div id="app">.*?<\/div>/gs, '');
+      await route.fulfill({ response, body: html });
+    });
+    await page().goto('/');
+    await page().getByRole('heading', { name: 'Todos needs JavaScript' }).waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const viewport of [phone, desktop]) {
+        await page().emulateMedia({ colorScheme });
+        await page().setViewportSize(viewport);
+        expect([colorScheme, viewport, await violations(page())]).toEqual([colorScheme, viewport, []]);
       }
     }
   });
 });
+
+async function violations(page: Page) {
+  // It has no frames to look into, and needs no second page for them.
+  const { violations: found } = await new AxeBuilder({ page }).withTags(standards).setLegacyMode().analyze();
+  return found.flatMap(({ id, nodes }) => nodes.map((node) => [id, node.html, node.failureSummary]));
+}

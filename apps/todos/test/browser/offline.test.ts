@@ -1,26 +1,165 @@
-import { describe, expect, test } from '@jest/globals';
-import { settles, shows, useService } from './harness.ts';
+import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { startProcess } from '@rest-services/testing';
+import type { Browser, Page } from 'playwright-core';
+import { connectBrowser, hides, openPage, settles, shows, useService } from './harness.ts';
 
-const { page, store } = useService({ serviceWorkers: 'allow' });
-
-const rows = () => page().getByRole('listitem').allInnerTexts();
+const { page, service, store, stored } = useService({ serviceWorkers: 'allow' });
 
 /** Opens a page and waits until the service worker could serve it offline. */
-async function open(path: string) {
-  await page().goto(path);
-  await page().evaluate(async () => {
-    const { active } = await navigator.serviceWorker.ready;
-    if (active!.state !== 'activated') await new Promise((resolve) => active!.addEventListener('statechange', resolve));
-  });
+async function open(page: Page, path: string) {
+  await page.goto(path);
+  await settles(
+    () => page.evaluate(async () => (await navigator.serviceWorker.getRegistration())?.active?.state),
+    'activated',
+  );
 }
 
-describe('Offline, the first page and what it has shown', () => {
-  test('are there again after a reload', async () => {
+describe('Offline, a reload shows again', () => {
+  test.each([
+    ['home', '/', 'text=1 open'],
+    ['the list', '/todos', 'li >> text=Buy milk'],
+    ['a todo', '/todos/1', 'h1:text("Buy milk")'],
+    ['the form', '/todos/edit/1', 'textarea'],
+  ])('%s, seen once', async (_name, path, content) => {
     await store('Buy milk');
-    await open('/todos');
+    await open(page(), path);
     await page().context().setOffline(true);
     await page().reload();
-    await settles(rows, ['Buy milk']);
+    await page().locator(content).waitFor();
     await shows(page(), 'You are offline. What is shown may be out of date');
   });
+
+  test('the latest that was seen, and what has changed since when the network is back', async () => {
+    await store('Buy milk');
+    await open(page(), '/todos');
+    await store('Buy bread');
+    await page().reload();
+    await shows(page(), 'Buy bread');
+    await page().context().setOffline(true);
+    await page().reload();
+    await shows(page(), 'Buy bread');
+    await store('Buy soap');
+    await page().context().setOffline(false);
+    await shows(page(), 'Buy soap');
+    await hides(page(), 'You are offline.');
+  });
+
+  test('the form, whose text is saved when the network is back', async () => {
+    await store('Buy milk');
+    await open(page(), '/todos/edit/1');
+    await page().context().setOffline(true);
+    await page().reload();
+    await page().getByLabel('Description').fill('Buy oat milk');
+    await page().getByRole('button', { name: 'Save' }).click();
+    await shows(page(), 'This could not be saved. You are offline.');
+    await page().context().setOffline(false);
+    await settles(stored, ['Buy oat milk']);
+  });
 });
+
+test('The pages can be installed', async () => {
+  await open(page(), '/');
+  const devtools = await page().context().newCDPSession(page());
+  const { installabilityErrors } = await devtools.send('Page.getInstallabilityErrors');
+  // A window without a profile cannot install anything.
+  expect(installabilityErrors.filter(({ errorId }) => errorId !== 'in-incognito')).toEqual([]);
+  const { data, errors } = await devtools.send('Page.getAppManifest');
+  expect(errors).toEqual([]);
+  const { icons } = JSON.parse(data!) as { icons: { src: string; sizes: string; purpose?: string }[] };
+  expect(icons.map(({ sizes, purpose }) => [sizes, purpose])).toEqual([
+    ['192x192', undefined],
+    ['512x512', undefined],
+    ['512x512', 'maskable'],
+  ]);
+  for (const { src, sizes } of icons) {
+    const png = Buffer.from(await (await fetch(service().url + src)).arrayBuffer());
+    expect([src, `${png.readUInt32BE(16)}x${png.readUInt32BE(20)}`]).toEqual([src, sizes]);
+  }
+});
+
+describe('When the service is', () => {
+  let database: TestDatabase;
+  let browser: Browser;
+  let nextBuild: string;
+  beforeAll(async () => {
+    [database, browser, nextBuild] = await Promise.all([createTestDatabase(), connectBrowser(), buildNext()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await database.drop();
+    await rm(nextBuild, { recursive: true });
+  });
+
+  const start = (folder: string, port: string) =>
+    startProcess(join(folder, 'main.js'), {
+      NODE_ENV: 'production',
+      SHUTDOWN_DELAY_MS: '0',
+      DATABASE_URL: database.url,
+      PORT: port,
+    });
+
+  test('away, the page shows what it has, and says so', async () => {
+    const first = start('dist', '0');
+    const { page, errors } = await openPage(browser, { baseURL: await first.listening(), serviceWorkers: 'allow' });
+    await open(page, '/todos');
+    first.child.kill('SIGKILL');
+    await first.ended;
+    await page.reload();
+    await shows(page, 'There are no todos yet.');
+    await shows(page, 'The server cannot be reached. What is shown may be out of date.');
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+
+  test('another release, its page runs its own script at once, then offline too', async () => {
+    const first = start('dist', '0');
+    const url = await first.listening();
+    const { page, errors } = await openPage(browser, { baseURL: url, serviceWorkers: 'allow' });
+    await open(page, '/');
+    const [build] = await page.evaluate(() => caches.keys());
+    expect(await page.locator('html').getAttribute('data-release')).toBeNull();
+    first.child.kill('SIGTERM');
+    await first.ended;
+
+    const second = start(nextBuild, new URL(url).port);
+    await second.listening();
+    await page.reload();
+    await page.locator('html[data-release=next]').waitFor();
+    await settles(async () => (await page.evaluate(() => caches.keys())).includes(build!), false);
+    second.child.kill('SIGKILL');
+    await second.ended;
+    await page.reload();
+    await page.locator('html[data-release=next]').waitFor();
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+});
+
+/** Makes a build whose script and index page differ. @returns its folder */
+async function buildNext() {
+  const folder = await mkdtemp(join(tmpdir(), 'todos-'));
+  await cp('dist', folder, { recursive: true });
+  const inPublic = (...path: string[]) => join(folder, 'public', ...path);
+  for (const path of ['', 'assets']) {
+    for (const name of await readdir(inPublic(path))) if (/\.(br|gz)$/.test(name)) await rm(inPublic(path, name));
+  }
+  const script = (await readdir(inPublic('assets'))).find((name) => name.endsWith('.js'))!;
+  let worker = await readFile(inPublic('sw.js'), 'utf8');
+  const edit = async (path: string, change: (text: string) => string) => {
+    const before = await readFile(inPublic(path), 'utf8');
+    await writeFile(inPublic(path), change(before));
+    worker = worker.replaceAll(digest(before), digest(change(before)));
+  };
+  await edit(join('assets', script), (text) => `document.documentElement.dataset.release='next';${text}`);
+  await rename(inPublic('assets', script), inPublic('assets', 'index-next.js'));
+  await edit('index.html', (text) => text.replace(script, 'index-next.js'));
+  await writeFile(inPublic('sw.js'), worker.replaceAll(script, 'index-next.js'));
+  return folder;
+}
+
+const digest = (text: string) => `sha256-${createHash('sha256').update(text).digest('base64')}`;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import { hides, phone, settles, shows, useService } from './harness.ts';
 
 const { page, service, store, stored, breakDatabase } = useService();
@@ -160,5 +161,38 @@ describe('Without JavaScript', () => {
     await plain.getByRole('link', { name: 'as plain data' }).click();
     await plain.waitForURL('**/api/todos');
     await context.close();
+  });
+});
+
+describe('Printing', () => {
+  /** Fills the list with todos, and opens it in dark colours. */
+  async function openLong(length: number) {
+    await sql`insert into todo (description) select 'Todo number ' || n from generate_series(1, ${length}::int) n`.execute(
+      service().db,
+    );
+    await page().emulateMedia({ colorScheme: 'dark' });
+    await page().goto('/todos');
+    await page().getByRole('checkbox').first().waitFor();
+  }
+
+  test('prints a long list whole', async () => {
+    await openLong(1_000);
+    const pdf = (await page().pdf()).toString('latin1');
+    const pages = pdf.match(/\/Type\s*\/Page\b/g) ?? [];
+    expect(pages.length).toBeGreaterThan(1_000 / 40);
+    // Afterwards the list is a short one again.
+    await settles(async () => (await page().locator('.todos li').count()) < 100, true);
+  });
+
+  test('prints all of 10,000, in dark letters on white', async () => {
+    await openLong(10_000);
+    await page().evaluate(() => dispatchEvent(new Event('beforeprint')));
+    await settles(() => page().locator('.todos li').count(), 10_000);
+    await page().emulateMedia({ colorScheme: 'dark', media: 'print' });
+    const [color, background] = await page().evaluate(() => {
+      const { color, backgroundColor } = getComputedStyle(document.documentElement);
+      return [color, backgroundColor];
+    });
+    expect([color, background]).toEqual(['rgb(28, 32, 30)', 'rgb(255, 255, 255)']);
   });
 });
