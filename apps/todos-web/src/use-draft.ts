@@ -87,7 +87,7 @@ export function useDraft<Values extends object>(name: string, initial: Values) {
 }
 
 /** Record that a kept draft was written for, if there is one. */
-export const draftBase = <Values>(name: string) => read<Values>(keyOf(name))?.base;
+export const draftBase = (name: string): unknown => read(keyOf(name))?.base;
 
 const keyOf = (name: string) => `form ${name}`;
 

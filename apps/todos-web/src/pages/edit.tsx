@@ -22,7 +22,7 @@ function EditTodo({ id: idInAddress }: { id: string }) {
     try {
       setShown(await loadTaggedTodo(idInAddress));
     } catch (problem) {
-      const typedBefore = isMissing(problem) && draftBase<Values>(`${id}`);
+      const typedBefore = isMissing(problem) && (draftBase(`${id}`) as Values | undefined);
       if (!typedBefore) throw problem;
       setShown({ todo: { id, isCompleted: 0, ...typedBefore }, tag: undefined });
       setGone(true);
