@@ -1,4 +1,5 @@
-import { todosClient, type TodosPaths } from '@rest-services/client';
+import type { TodosPaths } from '@rest-services/client';
+import { client } from './client.ts';
 import { createStore } from './store.ts';
 
 export type Todo = TodosPaths['/api/todos/{id}']['get']['responses'][200]['content']['application/json'];
@@ -51,12 +52,21 @@ export const connection = createStore({ isKept: false });
 export const asProblem = (reason: unknown) =>
   reason instanceof Problem ? reason : new Problem('failed', 'The server has a problem.', reason);
 
-const client = todosClient({ baseUrl: '' });
 const inTime = () => AbortSignal.timeout(TIMEOUT_MS);
 
 // Each of these throws a Problem.
 
-export const listTodos = () => answerOf(client.GET('/api/todos', { signal: AbortSignal.timeout(LIST_TIMEOUT_MS) }));
+/** @returns nothing while the list has the tag that it had before */
+export async function listTodos(tag?: string) {
+  const headers = tag ? { 'if-none-match': tag } : {};
+  const request = client.GET('/api/todos', { headers, signal: AbortSignal.timeout(LIST_TIMEOUT_MS) });
+  const response = await request.then(
+    ({ response }) => response,
+    () => undefined,
+  );
+  if (response?.status === 304) return undefined;
+  return { todos: await answerOf(request), tag: response?.headers.get('etag') ?? undefined };
+}
 
 export const readTodo = (id: string) =>
   answerOf(client.GET('/api/todos/{id}', { params: { path: { id } }, signal: inTime() }));
