@@ -1,6 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { asProblem, type Problem } from './api.ts';
 
+/** Delay between looks at what others have written, while the tab is visible. */
+const POLL_MS = 15_000;
+
 /** How a page's data are: still coming, there, or not to be had. */
 export interface Load {
   isLoading: boolean;
@@ -40,22 +43,28 @@ export function useLoad(load: () => Promise<unknown>): Load {
 }
 
 /**
- * Loads like `useLoad`, and again each time that the tab is shown again or back online, because other clients write too. Not for a form,
- * because a reload would redraw it while the user fills it in.
+ * Loads like `useLoad`, and again four times a minute, and each time that the tab is shown again or back online, because other
+ * clients write too. Not for a form, because a reload would redraw it while the user fills it in.
  */
 export function useFreshLoad(load: () => Promise<unknown>): Load {
   const result = useLoad(load);
+  const { isLoading, retry } = result;
   useEffect(() => {
     const look = () => {
-      if (!document.hidden) result.retry();
+      if (!document.hidden) retry();
     };
+    const poll = () => {
+      if (!isLoading && navigator.onLine) look();
+    };
+    const timer = setInterval(poll, POLL_MS);
     document.addEventListener('visibilitychange', look);
     // What a service worker has kept may have been shown instead.
     addEventListener('online', look);
     return () => {
+      clearInterval(timer);
       document.removeEventListener('visibilitychange', look);
       removeEventListener('online', look);
     };
-  }, []);
+  }, [isLoading]);
   return result;
 }

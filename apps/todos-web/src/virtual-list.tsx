@@ -7,15 +7,31 @@ const AROUND = 16;
 interface VirtualListProps {
   /** Keys of the rows, in their order. */
   items: number[];
+  /** What the rows were chosen by: while it stays, rows that come or go above the window move nothing in it. */
+  chosenBy: string;
   children: (item: number) => ComponentChildren;
 }
 
 /** A list of any length of which only the rows near the window are in the document. The style sheet sets their height. */
-export function VirtualList({ items, children }: VirtualListProps) {
+export function VirtualList({ items, chosenBy, children }: VirtualListProps) {
   const list = useRef<HTMLUListElement>(null);
   const [from, setFrom] = useState(0);
-  const [to, setTo] = useState(2 * AROUND);
+  const [to, setTo] = useState(AROUND);
+  const isDrawn = useRef(false);
   const [focused, setFocused] = useState<number>();
+  const before = useRef({ items, chosenBy });
+
+  useLayoutEffect(() => {
+    const last = before.current;
+    before.current = { items, chosenBy };
+    if (last.chosenBy !== chosenBy || last.items === items) return;
+    const { top, height } = list.current!.getBoundingClientRect();
+    const row = height / items.length;
+    const first = Math.floor(-top / row);
+    const movedBy = (index: number) => items.indexOf(last.items[index]!) - index;
+    // A row that went elsewhere by itself is not followed.
+    if (first > 0 && movedBy(first) === movedBy(first + 1)) scrollBy(0, movedBy(first) * row);
+  }, [items]);
 
   useLayoutEffect(() => {
     let isPrinting = false;
@@ -37,12 +53,16 @@ export function VirtualList({ items, children }: VirtualListProps) {
       isPrinting = false;
       look();
     };
-    look();
+    if (isDrawn.current) look();
+    isDrawn.current = true;
+    // The first screen is seen before the rows around it are made.
+    const rest = requestAnimationFrame(() => requestAnimationFrame(look));
     addEventListener('scroll', look, { passive: true });
     addEventListener('resize', look);
     addEventListener('beforeprint', print);
     addEventListener('afterprint', printed);
     return () => {
+      cancelAnimationFrame(rest);
       removeEventListener('scroll', look);
       removeEventListener('resize', look);
       removeEventListener('beforeprint', print);

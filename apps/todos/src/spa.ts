@@ -26,6 +26,10 @@ const pagePolicy = [
 /** Media types of the index page. Some HTTP clients name the charset as well, which the type without one does not match. */
 const pageTypes = ['text/html', 'text/html; charset=utf-8', 'application/xhtml+xml'];
 
+/** Pages that show the list: browsers load it beside the page's script, rather than after it. */
+const listPages = ['/', '/todos'];
+const listPreload = '</api/todos>; rel=preload; as=fetch; crossorigin';
+
 /** Serves the files of the client, and its index page at every other path that a browser may ask for. */
 export async function serveClient(app: FastifyInstance) {
   const root = clientFolder();
@@ -46,6 +50,7 @@ export async function serveClient(app: FastifyInstance) {
       // The build puts a hash of its content into the name of each file under assets/.
       const isHashed = relative(root, path).startsWith('assets');
       void reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
+      if (listPages.includes(reply.request.url.split('?')[0]!)) void reply.header('link', listPreload);
     },
   });
   app.get('/*', { schema: { hide: true } }, (request, reply) => {
