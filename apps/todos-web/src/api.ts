@@ -78,6 +78,9 @@ export async function readTaggedTodo(id: string): Promise<TaggedTodo> {
   return { todo, tag: response.headers.get('etag')?.replace(/^W\//, '') };
 }
 
+/** A key for all requests that create one todo. `randomUUID` needs https. */
+export const createRequestKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-');
+
 export const createTodo = (description: string, requestKey: string) =>
   answerOf(
     client.POST('/api/todos', {

@@ -8,6 +8,7 @@ import { Home } from './pages/home.tsx';
 import { List } from './pages/list.tsx';
 import { New } from './pages/new.tsx';
 import { NotFound } from './pages/not-found.tsx';
+import { Shortcuts } from './shortcuts.tsx';
 import { useOnline } from './use-online.ts';
 
 /** Links to anything else, such as /docs, are the service's own and leave the client. */
@@ -29,6 +30,7 @@ export function App() {
       </Router>
       <footer>
         <a href="/docs">The API of this service</a>
+        <Shortcuts />
       </footer>
     </LocationProvider>
   );

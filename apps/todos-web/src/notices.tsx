@@ -15,6 +15,7 @@ interface Notice {
   subject?: string;
   text: string;
   retry?: (() => void) | undefined;
+  retryLabel?: string;
   /** What could not be saved is nowhere else: it stays until it is tried again or closed by its own button. */
   isOnlyCopy?: boolean;
   /** What failed for want of a network: `retry` runs when there is one. */
@@ -116,7 +117,7 @@ export function Notices() {
   const boxes = (kind: Notice['kind']) =>
     notices
       .filter((notice) => notice.kind === kind && !tooMany.includes(notice))
-      .map(({ key, subject, text, retry }) => (
+      .map(({ key, subject, text, retry, retryLabel = 'Try again' }) => (
         <div key={key} class={`notice ${kind}`}>
           <p>
             {subject && (
@@ -134,7 +135,7 @@ export function Notices() {
                 retry();
               }}
             >
-              Try again
+              {retryLabel}
             </button>
           )}
           <button type="button" onClick={() => dismiss((notice) => notice.key === key)}>

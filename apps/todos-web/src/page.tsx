@@ -25,7 +25,8 @@ export function Page({ title, heading, focusOn, class: name, children }: PagePro
   }, [title]);
 
   useEffect(() => {
-    if (focusOn) document.querySelector<HTMLElement>(focusOn)!.focus();
+    const field = focusOn && document.querySelector<HTMLElement>(focusOn);
+    if (field) field.focus();
     else if (!isFirstPage) h1.current!.focus({ preventScroll: true });
     isFirstPage = false;
   }, []);

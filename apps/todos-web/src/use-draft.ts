@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
+import { createRequestKey } from './api.ts';
 import { isConflict, isSame, merge } from './merge.ts';
 
 interface Draft<Values> {
@@ -66,7 +67,7 @@ export function useDraft<Values extends object>(name: string, initial: Values) {
     forget,
     /** @returns the Idempotency-Key of these values: the same as before if they have been sent before */
     sending: () => {
-      const { requestKey = crypto.getRandomValues(new Uint32Array(4)).join('-') } = draft.current;
+      const { requestKey = createRequestKey() } = draft.current;
       draft.current = { ...draft.current, requestKey };
       beingSaved.add(key);
       write(key, { ...draft.current, isSent: true });

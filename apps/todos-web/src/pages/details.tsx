@@ -1,5 +1,6 @@
 import { useRoute } from 'preact-iso/router';
 import { BackIcon, CheckIcon, PencilIcon } from '../icons.tsx';
+import { Linked } from '../linked.tsx';
 import { Failure, Loading, Page } from '../page.tsx';
 import { loadTodo, setCompleted, shortened, useTodos } from '../todos.ts';
 import { useFreshLoad } from '../use-load.ts';
@@ -19,7 +20,7 @@ function TodoDetails({ id }: { id: string }) {
     <Page
       class="details"
       title={todo ? shortened(todo.description) : `Todo ${id}`}
-      heading={todo?.description ?? `Todo ${id}`}
+      heading={todo ? <Linked text={todo.description} /> : `Todo ${id}`}
     >
       {load.problem && (
         <Failure what={`Todo ${id} could not be ${todo ? 'brought up to date' : 'loaded'}.`} load={load} />
@@ -31,7 +32,7 @@ function TodoDetails({ id }: { id: string }) {
             <span>{todo.isCompleted ? 'Done' : 'Open'}</span> Todo {todo.id}
           </p>
           <p class="actions">
-            <button type="button" class="button" onClick={() => void setCompleted(todo.id, todo.isCompleted ? 0 : 1)}>
+            <button type="button" class="button" onClick={() => void setCompleted([todo.id], todo.isCompleted ? 0 : 1)}>
               <CheckIcon /> {todo.isCompleted ? 'Open it again' : 'Mark as done'}
             </button>
             <a class="button quiet" href={`/todos/edit/${todo.id}`}>

@@ -1,6 +1,6 @@
 import { PlusIcon } from '../icons.tsx';
 import { Empty, Failure, Loading, Page } from '../page.tsx';
-import { loadTodos, useTodos } from '../todos.ts';
+import { formatCount, loadTodos, useTodos } from '../todos.ts';
 import { useFreshLoad } from '../use-load.ts';
 
 export function Home() {
@@ -12,7 +12,7 @@ export function Home() {
       {load.problem && (
         <Failure what={`Your todos could not be counted${timesLoaded > 0 ? ' anew' : ''}.`} load={load} />
       )}
-      {timesLoaded > 0 ? <Counts todos={todos()} /> : load.isLoading && !load.problem && <Loading />}
+      {timesLoaded > 0 ? <Counts todos={todos} /> : load.isLoading && !load.problem && <Loading />}
       <p class="actions">
         <a class="button" href="/todos/new">
           <PlusIcon /> New todo
@@ -31,10 +31,10 @@ function Counts({ todos }: { todos: { isCompleted: 0 | 1 }[] }) {
   return (
     <div class="counts">
       <a href="/todos?show=open">
-        <b>{(todos.length - done).toLocaleString('en')}</b> open
+        <b>{formatCount(todos.length - done)}</b> open
       </a>
       <a href="/todos?show=done">
-        <b>{done.toLocaleString('en')}</b> done
+        <b>{formatCount(done)}</b> done
       </a>
       <progress aria-label="Done" value={done} max={todos.length} />
     </div>

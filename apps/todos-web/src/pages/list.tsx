@@ -1,9 +1,13 @@
 import { useLocation, useRoute } from 'preact-iso/router';
-import { useMemo, useRef } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
+import { AddField } from '../add-field.tsx';
 import type { Todo } from '../api.ts';
 import { PencilIcon } from '../icons.tsx';
+import { notify } from '../notices.tsx';
 import { Empty, Failure, Loading, Page } from '../page.tsx';
-import { loadTodos, setCompleted, useTodos } from '../todos.ts';
+import { prepareSearch, search } from '../search.ts';
+import { SEARCH_HASH } from '../shortcuts.tsx';
+import { addTodos, formatCount, loadTodos, shortened, tick, useTodos } from '../todos.ts';
 import { useFreshLoad } from '../use-load.ts';
 import { VirtualList } from '../virtual-list.tsx';
 
@@ -18,22 +22,49 @@ const address = (show: string, text: string) => {
 
 export function List() {
   const { query } = useRoute();
-  const { timesLoaded, todos } = useTodos();
+  const { timesLoaded, unsaved, todos } = useTodos();
   const load = useFreshLoad(loadTodos);
   const show = query.show && Object.hasOwn(filters, query.show) ? (query.show as Filter) : 'all';
   const text = query.q ?? '';
   return (
-    <Page title={`${filters[show]} todos`} heading={`${filters[show]} todos`}>
+    <Page
+      title={`${filters[show]} todos`}
+      heading={`${filters[show]} todos`}
+      {...(location.hash === SEARCH_HASH ? { focusOn: SEARCH_HASH } : {})}
+    >
+      <AddField isSaving={unsaved > 0} onAdd={(descriptions) => void add(descriptions, show, text)} />
       {load.problem && (
         <Failure what={`Your todos could not be ${timesLoaded > 0 ? 'brought up to date' : 'loaded'}.`} load={load} />
       )}
-      {timesLoaded > 0 ? (
-        <Todos todos={todos()} timesLoaded={timesLoaded} show={show} text={text} />
+      {timesLoaded > 0 && todos.length === 0 ? (
+        <Empty>
+          <p>There are no todos yet.</p>
+          <a class="button" href="/todos/new">
+            Write down the first one
+          </a>
+        </Empty>
       ) : (
-        load.isLoading && !load.problem && <Loading rows={6} />
+        <Todos todos={todos} timesLoaded={timesLoaded} show={show} text={text} />
       )}
+      {timesLoaded === 0 && load.isLoading && !load.problem && <Loading rows={6} />}
     </Page>
   );
+}
+
+/** Adds todos, and says so where the list does not show them. */
+async function add(descriptions: string[], show: Filter, text: string) {
+  const added = await addTodos(descriptions);
+  const found = search(
+    descriptions.map((description) => ({ id: 0, description, isCompleted: 0 })),
+    text,
+  );
+  if (added === 0 || (show !== 'done' && found.length === descriptions.length)) return;
+  notify({
+    kind: 'saved',
+    about: 'added',
+    ...(added === 1 ? { subject: shortened(descriptions[0]!) } : {}),
+    text: `${added === 1 ? 'is' : `${added} todos are`} saved, but not among those that are listed here.`,
+  });
 }
 
 interface TodosProps {
@@ -45,59 +76,129 @@ interface TodosProps {
 
 function Todos({ todos, timesLoaded, show, text }: TodosProps) {
   const { route } = useLocation();
+  const [selected, setSelected] = useState<ReadonlySet<number>>();
   // A toggled row keeps its place until the user opens, filters or searches the list again.
   const places = useRef({ show, text, byId: new Map<number, Todo['isCompleted']>() });
   if (places.current.show !== show || places.current.text !== text) places.current = { show, text, byId: new Map() };
   const { byId: placed } = places.current;
   const order = useMemo(() => arranged(todos, show, text, placed), [timesLoaded, todos.length, show, text]);
-  const byId = new Map(todos.map((todo) => [todo.id, todo]));
-  const done = todos.filter(({ isCompleted }) => isCompleted).length;
+  const byId = useMemo(() => new Map(todos.map((todo) => [todo.id, todo])), [todos]);
+  const done = useMemo(() => todos.filter(({ isCompleted }) => isCompleted).length, [todos]);
   const counts = { all: todos.length, open: todos.length - done, done };
 
-  function toggle({ id, isCompleted }: Todo) {
-    if (!placed.has(id)) placed.set(id, isCompleted);
-    void setCompleted(id, isCompleted ? 0 : 1);
+  function change(changed: Todo[], isCompleted: Todo['isCompleted']) {
+    for (const todo of changed) if (!placed.has(todo.id)) placed.set(todo.id, todo.isCompleted);
+    tick(changed, isCompleted);
   }
 
-  if (todos.length === 0) {
-    return (
-      <Empty>
-        <p>There are no todos yet.</p>
-        <a class="button" href="/todos/new">
-          Write down the first one
-        </a>
-      </Empty>
-    );
-  }
   return (
     <>
       <div class="tools">
         <nav class="filters" aria-label="Filter">
           {Object.entries(filters).map(([name, label]) => (
             <a key={name} href={address(name, text)} aria-current={name === show ? 'page' : undefined}>
-              {label} <span>{counts[name as Filter].toLocaleString('en')}</span>
+              {label} <span>{timesLoaded > 0 && formatCount(counts[name as Filter])}</span>
             </a>
           ))}
         </nav>
         <input
+          id={SEARCH_HASH.slice(1)}
           type="search"
           aria-label="Search"
           placeholder="Search"
           dir="auto"
           value={text}
+          onFocus={() => prepareSearch(todos)}
           onInput={({ currentTarget }) => route(address(show, currentTarget.value), true)}
+          onKeyDown={(event) => {
+            if (event.key !== 'ArrowDown') return;
+            event.preventDefault();
+            document.querySelector<HTMLElement>('.todos input')?.focus();
+          }}
         />
+        <button
+          type="button"
+          class="button quiet"
+          aria-pressed={selected !== undefined}
+          onClick={() => setSelected(selected ? undefined : new Set())}
+        >
+          Select
+        </button>
       </div>
-      <p class="hidden" role="status">
-        {order.length === 1 ? '1 todo is listed' : `${order.length.toLocaleString('en')} todos are listed`}
-      </p>
+      {timesLoaded > 0 && (
+        <p class="hidden" role="status">
+          {order.length === 1 ? '1 todo is listed' : `${formatCount(order.length)} todos are listed`}
+        </p>
+      )}
+      {selected && (
+        <Selection
+          count={selected.size}
+          onAll={() => setSelected(new Set(selected.size < order.length ? order : []))}
+          onTick={(isCompleted) => {
+            change(
+              todos.filter(({ id }) => selected.has(id)),
+              isCompleted,
+            );
+            setSelected(undefined);
+            document.querySelector<HTMLElement>('.tools button')!.focus();
+          }}
+        />
+      )}
       {order.length > 0 ? (
-        <VirtualList items={order}>{(id) => <Row todo={byId.get(id)!} onToggle={toggle} />}</VirtualList>
+        <VirtualList items={order} chosenBy={`${show} ${text}`}>
+          {(id) => {
+            const todo = byId.get(id)!;
+            return selected ? (
+              <Row
+                todo={todo}
+                isSelected={selected.has(id)}
+                onChange={(isToExtend) => setSelected(withToggled(selected, id, order, isToExtend))}
+              />
+            ) : (
+              <Row todo={todo} onChange={() => change([todo], todo.isCompleted ? 0 : 1)} />
+            );
+          }}
+        </VirtualList>
       ) : (
-        <Nothing show={show} text={text} />
+        timesLoaded > 0 && <Nothing show={show} text={text} />
       )}
     </>
   );
+}
+
+interface SelectionProps {
+  count: number;
+  onAll: () => void;
+  onTick: (isCompleted: Todo['isCompleted']) => void;
+}
+
+/** What can be done with the todos that are selected. */
+function Selection({ count, onAll, onTick }: SelectionProps) {
+  return (
+    <div class="selection" role="group" aria-label="Selected todos">
+      <p role="status">{formatCount(count)} selected</p>
+      <button type="button" onClick={onAll}>
+        All
+      </button>
+      <button type="button" aria-disabled={count === 0} onClick={() => count > 0 && onTick(1)}>
+        Mark as done
+      </button>
+      <button type="button" aria-disabled={count === 0} onClick={() => count > 0 && onTick(0)}>
+        Open again
+      </button>
+    </div>
+  );
+}
+
+/** @param isToExtend whether all rows from the one that was selected last are selected too */
+function withToggled(selected: ReadonlySet<number>, id: number, order: number[], isToExtend: boolean) {
+  const toggled = new Set(selected);
+  const last = [...selected].at(-1);
+  if (isToExtend && last !== undefined) {
+    const [from, to] = [order.indexOf(last), order.indexOf(id)].sort((a, b) => a - b) as [number, number];
+    order.slice(from, to + 1).forEach((between) => toggled.add(between));
+  } else if (!toggled.delete(id)) toggled.add(id);
+  return toggled;
 }
 
 /**
@@ -105,28 +206,52 @@ function Todos({ todos, timesLoaded, show, text }: TodosProps) {
  * @param placed those that keep their place, with what decided it
  */
 function arranged(todos: Todo[], show: Filter, text: string, placed: Map<number, Todo['isCompleted']>) {
-  const searched = anyCase(text.trim());
-  return todos
-    .map((todo) => ({ ...todo, isCompleted: placed.get(todo.id) ?? todo.isCompleted }))
-    .filter(({ isCompleted }) => show === 'all' || (show === 'done') === (isCompleted === 1))
-    .filter(({ description }) => searched.test(description))
-    .sort((a, b) => a.isCompleted - b.isCompleted || b.id - a.id)
-    .map(({ id }) => id);
+  const found = search(todos, text).map(({ id, isCompleted }) => ({ id, isCompleted: placed.get(id) ?? isCompleted }));
+  // They come in the order of their ids, which takes less time to turn round than to sort by two things.
+  found.sort((a, b) => b.id - a.id);
+  const ids = (filter: Filter) =>
+    found.filter(({ isCompleted }) => (filter === 'done') === (isCompleted === 1)).map(({ id }) => id);
+  return show === 'all' ? [...ids('open'), ...ids('done')] : ids(show);
 }
 
-/** Matches a text in any case of its letters. Lower case would tell `ς` from `σ`. */
-const anyCase = (text: string) => new RegExp(text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`), 'iu');
+/** Where the focus goes with an arrow key: to the same control of another row. */
+const STEPS = { ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' } as const;
 
-function Row({ todo, onToggle }: { todo: Todo; onToggle: (todo: Todo) => void }) {
-  const { id, description, isCompleted } = todo;
+function moveInList(event: KeyboardEvent) {
+  const { key, target, altKey, ctrlKey, metaKey, shiftKey } = event;
+  const control = target as HTMLElement;
+  if (altKey || ctrlKey || metaKey || shiftKey) return;
+  const row = control.closest('li')!;
+  if (key === ' ' && control.matches('a')) {
+    event.preventDefault();
+    row.querySelector('input')!.click();
+  } else if (key === 'ArrowDown' || key === 'ArrowUp') {
+    event.preventDefault();
+    const controls = (of: Element) => [...of.querySelectorAll<HTMLElement>('input, a')];
+    const next = row[STEPS[key]];
+    if (next) controls(next)[controls(row).indexOf(control)]!.focus();
+    else if (key === 'ArrowUp') document.querySelector<HTMLElement>(SEARCH_HASH)!.focus();
+  }
+}
+
+interface RowProps {
+  todo: Todo;
+  /** Whether it is among the todos to do something with, while these are selected. */
+  isSelected?: boolean;
+  onChange: (isToExtend: boolean) => void;
+}
+
+function Row({ todo: { id, description, isCompleted }, isSelected, onChange }: RowProps) {
+  const isSelecting = isSelected !== undefined;
   return (
-    <div class={isCompleted ? 'row done' : 'row'}>
+    <div class={isCompleted ? 'row done' : 'row'} onKeyDown={moveInList}>
       <label>
         <input
           type="checkbox"
-          aria-label={`Done: ${description}`}
-          checked={isCompleted === 1}
-          onChange={() => onToggle(todo)}
+          class={isSelecting ? 'square' : undefined}
+          aria-label={`${isSelecting ? 'Select' : 'Done'}: ${description}`}
+          checked={isSelecting ? isSelected : isCompleted === 1}
+          onClick={({ shiftKey }) => onChange(shiftKey)}
         />
       </label>
       <a href={`/todos/${id}`} dir="auto">

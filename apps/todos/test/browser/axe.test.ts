@@ -1,7 +1,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import { describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { desktop, hold, isLoaded, phone, shows, useService } from './harness.ts';
+import { desktop, hold, isLoaded, paste, phone, shows, useService } from './harness.ts';
 
 const { page, service, store } = useService();
 
@@ -17,6 +17,7 @@ const states: { name: string; path: string; prepare?: (page: Page) => Promise<un
   { name: 'the list, nothing found', path: '/todos?q=zebra' },
   { name: 'the list, filtered', path: '/todos?show=done' },
   { name: 'details', path: '/todos/1' },
+  { name: 'details with a link', path: '/todos/3' },
   { name: 'details of a done todo', path: '/todos/2' },
   { name: 'the new form', path: '/todos/new' },
   { name: 'the edit form', path: '/todos/edit/2' },
@@ -123,6 +124,49 @@ const states: { name: string; path: string; prepare?: (page: Page) => Promise<un
     },
   },
   {
+    name: 'the list, a todo that is too long above it',
+    path: '/todos',
+    prepare: async (page) => {
+      await page.getByLabel('New todo').fill('x'.repeat(300));
+      await shows(page, 'too long');
+    },
+  },
+  {
+    name: 'the list, a tick that can be undone',
+    path: '/todos',
+    prepare: async (page) => {
+      await page.getByRole('checkbox').first().click();
+      await page.getByRole('button', { name: 'Undo' }).waitFor();
+    },
+  },
+  {
+    name: 'the list, todos being selected',
+    path: '/todos',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Select' }).click();
+      await shows(page, '0 selected');
+      await page.getByRole('checkbox').first().click();
+      await shows(page, '1 selected');
+    },
+  },
+  {
+    name: 'the question about several lines',
+    path: '/todos',
+    prepare: async (page) => {
+      await page.getByLabel('New todo').focus();
+      await paste(page, `One\nTwo\nThree\nFour\n${'x'.repeat(300)}`);
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'the list of keys',
+    path: '/todos',
+    prepare: async (page) => {
+      await page.keyboard.press('?');
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
     name: 'a list that does not load, offline',
     path: '/todos/new',
     prepare: async (page) => {
@@ -144,7 +188,7 @@ const states: { name: string; path: string; prepare?: (page: Page) => Promise<un
 
 describe('axe finds nothing in light or dark, at 375 or 1280 pixels', () => {
   test.each(states)('on $name', async ({ path, prepare }) => {
-    await store('Buy milk', '✓ Buy bread', `${'long '.repeat(50)}end`);
+    await store('Buy milk', '✓ Buy bread', `${'long '.repeat(40)}https://example.org/a`);
     // Colours on their way to others would be measured.
     await page().emulateMedia({ reducedMotion: 'reduce' });
     await page().goto(path);

@@ -101,6 +101,15 @@ export async function hold(page: Page, method: string) {
   return release;
 }
 
+/** Pastes a text into what has the focus, without the clipboard, which all tests share. */
+export const paste = (page: Page, text: string) =>
+  page.evaluate((text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', text);
+    const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+    document.activeElement!.dispatchEvent(event);
+  }, text);
+
 /** Waits until a page shows all that it has to show. */
 export async function isLoaded(page: Page) {
   await page.getByRole('main').waitFor();

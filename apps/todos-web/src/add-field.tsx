@@ -1,0 +1,109 @@
+import { useRef, useState } from 'preact/hooks';
+import { DESCRIPTION_LIMIT } from './api.ts';
+import { Dialog } from './dialog.tsx';
+import { useAnnouncement } from './notices.tsx';
+
+const fits = (text: string) => Array.from(text).length <= DESCRIPTION_LIMIT;
+
+/** A field that adds a todo at Enter and stays ready for the next. Several lines that are pasted may become several todos. */
+export function AddField({ isSaving, onAdd }: { isSaving: boolean; onAdd: (descriptions: string[]) => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState('');
+  const [pasted, setPasted] = useState<{ lines: string[]; from: number; to: number }>();
+  const isTooLong = !fits(text.trim());
+
+  useAnnouncement(isSaving ? 'Saving…' : undefined);
+
+  function paste(event: ClipboardEvent) {
+    const text = event.clipboardData?.getData('text') ?? '';
+    const lines = text
+      .split(/[\r\n\u2028\u2029]+/)
+      .map((line) => line.trim())
+      .filter(Boolean);
+    if (lines.length < 2) return;
+    event.preventDefault();
+    // The field loses its selection to the question.
+    const { selectionStart, selectionEnd } = field.current!;
+    setPasted({ lines, from: selectionStart!, to: selectionEnd! });
+  }
+
+  function answer(way: string) {
+    const { lines, from, to } = pasted!;
+    setPasted(undefined);
+    if (way === 'several') onAdd(lines.filter(fits));
+    const left = { one: lines, several: lines.filter((line) => !fits(line)) }[way] ?? [];
+    const input = field.current!;
+    input.focus();
+    if (left.length === 0) return;
+    input.setRangeText(left.join(' '), from, to, 'end');
+    setText(input.value);
+  }
+
+  return (
+    <form
+      class="add"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        field.current!.focus();
+        const description = text.trim();
+        if (!description || isTooLong) return;
+        setText('');
+        onAdd([description]);
+      }}
+    >
+      <input
+        id="add"
+        ref={field}
+        aria-label="New todo"
+        placeholder="What is to be done?"
+        autocomplete="off"
+        enterkeyhint="done"
+        dir="auto"
+        aria-invalid={isTooLong}
+        aria-describedby="add-error"
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onPaste={paste}
+      />
+      <button class="button">{isSaving ? 'Saving…' : 'Add'}</button>
+      <p class="error" id="add-error" role="alert">
+        {isTooLong && `This is too long: ${DESCRIPTION_LIMIT} characters fit.`}
+      </p>
+      {pasted && <Question lines={pasted.lines} onClose={answer} />}
+    </form>
+  );
+}
+
+function Question({ lines, onClose }: { lines: string[]; onClose: (answer: string) => void }) {
+  const fitting = lines.filter(fits);
+  const others = lines.length - fitting.length;
+  return (
+    <Dialog title={`Make ${fitting.length} todos of ${lines.length} lines?`} onClose={onClose}>
+      <ol>
+        {fitting.slice(0, 3).map((line) => (
+          <li key={line} dir="auto">
+            {line}
+          </li>
+        ))}
+      </ol>
+      {fitting.length > 3 && <p>… and {fitting.length - 3} more.</p>}
+      {others > 0 && (
+        <p>
+          {others} of the lines {others === 1 ? 'is' : 'are'} too long for a todo, and will stay in the field.
+        </p>
+      )}
+      <p class="actions">
+        <button class="button" value="several">
+          Add {fitting.length} todos
+        </button>
+        <button class="button quiet" value="one">
+          Paste as one line
+        </button>
+        <button class="button quiet" value="">
+          Cancel
+        </button>
+      </p>
+    </Dialog>
+  );
+}
