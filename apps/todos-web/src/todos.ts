@@ -58,6 +58,8 @@ export async function loadTodos(): Promise<void> {
   const earlier = written.length;
   const known = listTag;
   const list = await api.listTodos(known);
+  // 10,000 todos are parsed in one task and drawn in the next, so that a phone handles input between the two.
+  if (list) await new Promise((resolve) => setTimeout(resolve));
   if (asked < lastShown) return;
   if (!list) {
     // Another list has come meanwhile, or a todo that differs: what has not changed is no longer in the store.
