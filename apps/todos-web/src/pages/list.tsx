@@ -81,7 +81,8 @@ function Todos({ todos, timesLoaded, show, text }: TodosProps) {
   const places = useRef({ show, text, byId: new Map<number, Todo['isCompleted']>() });
   if (places.current.show !== show || places.current.text !== text) places.current = { show, text, byId: new Map() };
   const { byId: placed } = places.current;
-  const order = useMemo(() => arranged(todos, show, text, placed), [timesLoaded, todos.length, show, text]);
+  const newestFirst = useMemo(() => [...todos].sort((a, b) => b.id - a.id), [todos]);
+  const order = useMemo(() => arranged(newestFirst, show, text, placed), [timesLoaded, todos.length, show, text]);
   const byId = useMemo(() => new Map(todos.map((todo) => [todo.id, todo])), [todos]);
   const done = useMemo(() => todos.filter(({ isCompleted }) => isCompleted).length, [todos]);
   const counts = { all: todos.length, open: todos.length - done, done };
@@ -206,11 +207,11 @@ function withToggled(selected: ReadonlySet<number>, id: number, order: number[],
  * @param placed those that keep their place, with what decided it
  */
 function arranged(todos: Todo[], show: Filter, text: string, placed: Map<number, Todo['isCompleted']>) {
-  const found = search(todos, text).map(({ id, isCompleted }) => ({ id, isCompleted: placed.get(id) ?? isCompleted }));
-  // They come in the order of their ids, which takes less time to turn round than to sort by two things.
-  found.sort((a, b) => b.id - a.id);
-  const ids = (filter: Filter) =>
-    found.filter(({ isCompleted }) => (filter === 'done') === (isCompleted === 1)).map(({ id }) => id);
+  const found = search(todos, text);
+  const ids = (filter: 'open' | 'done') =>
+    found
+      .filter(({ id, isCompleted }) => ((placed.get(id) ?? isCompleted) === 1) === (filter === 'done'))
+      .map(({ id }) => id);
   return show === 'all' ? [...ids('open'), ...ids('done')] : ids(show);
 }
 
