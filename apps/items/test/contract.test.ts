@@ -188,10 +188,7 @@ describe('GET /v1/items', () => {
     test('lead to the other pages and count all items', async () => {
       expect(await headers('')).toEqual(['<?page=1>; rel="first", <?page=1>; rel="last"', '0']);
       for (let n = 0; n < 12; n += 1) await create();
-      expect(await headers('')).toEqual([
-        '<?page=1>; rel="first", <?page=2>; rel="next", <?page=2>; rel="last"',
-        '12',
-      ]);
+      expect(await headers('')).toEqual(['<?page=1>; rel="first", <?page=2>; rel="next", <?page=2>; rel="last"', '12']);
       expect(await headers('?page=2&limit=5')).toEqual([
         '<?page=1&limit=5>; rel="first", <?page=1&limit=5>; rel="prev", <?page=3&limit=5>; rel="next", <?page=3&limit=5>; rel="last"',
         '12',
