@@ -4,6 +4,7 @@ import {
   columnsOf,
   createIfMatch,
   createService,
+  idempotencyKeyOf,
   locationOf,
   parseId,
   refuseTags,

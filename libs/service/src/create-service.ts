@@ -100,8 +100,9 @@ export async function createService({ settings, title, description, ...errorForm
   trackConnections(app);
   closeStalledSockets(app);
   drainOnClose(app, settings.SHUTDOWN_DELAY_MS);
-  boundBodyMemory(app);
+  // Before the hook that makes long strings bytes, of which no tag is made.
   addEntityTags(app);
+  boundBodyMemory(app);
   if (settings.COMPRESSION) compressResponses(app);
   // Node.js parses the methods of RTSP, too. Fastify has no routes for them, so that they would have no log line.
   app.server.prependListener('request', (request: IncomingMessage) => {

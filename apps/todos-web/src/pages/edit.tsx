@@ -33,7 +33,7 @@ function EditTodo({ id: idInAddress }: { id: string }) {
   async function save({ description, isCompleted = 0 }: Values, requestKey: string) {
     if (isGone) {
       const newId = await createTodo(description, requestKey);
-      if (isCompleted) void setCompleted(newId, 1);
+      if (isCompleted) void setCompleted([newId], 1);
       return;
     }
     try {
