@@ -4,7 +4,7 @@ import { browserCaller, plainCaller, type Caller, type PlainRequest, type PlainR
 import { startService } from '../service/start-service.ts';
 
 /** A request and its response, in which `<time>` stands for each timestamp. */
-export interface Exchange extends PlainRequest, PlainResponse {
+interface Exchange extends PlainRequest, PlainResponse {
   /** The first and the last of the numbers for which the request is sent: `{number}` stands for them. */
   numbers?: [first: number, last: number];
 }
@@ -32,7 +32,7 @@ export function testRecordedResponses(main: string, file: string) {
 }
 
 /** The exchange for each of its numbers. */
-export function repetitions(exchange: Exchange): Exchange[] {
+function repetitions(exchange: Exchange): Exchange[] {
   if (!exchange.numbers) return [exchange];
   const [first, last] = exchange.numbers;
   const template = JSON.stringify(exchange);
@@ -42,7 +42,7 @@ export function repetitions(exchange: Exchange): Exchange[] {
 }
 
 /** @returns the string with `<time>` for each timestamp */
-export function withoutTimes(response: string): string {
+function withoutTimes(response: string): string {
   return response.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>');
 }
 
