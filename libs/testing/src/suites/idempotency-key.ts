@@ -59,6 +59,11 @@ export function testIdempotencyKeys({ main, table, list, writes }: CreatingServi
     return rows[0]!.count;
   };
   const counts = async () => ({ rows: await count(table), keys: await count('idempotency_key') });
+  const countLockWaits = async () => {
+    const { rows } = await sql<{ count: number }>`select count(*) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+    return rows[0]!.count;
+  };
   /** Waits until a POST with a key is committed. */
   const committed = async () => {
     while ((await count('idempotency_key')) === 0);
@@ -118,7 +123,19 @@ export function testIdempotencyKeys({ main, table, list, writes }: CreatingServi
 
     test('concurrent requests with one key at two processes create one record', async () => {
       const urls = await Promise.all([start().listening(), start().listening()]);
-      const responses = await Promise.all(Array.from({ length: 40 }, (_, turn) => post(urls[turn % 2]!, 1, 'key')));
+      const requests: Promise<FirstResponse>[] = [];
+      const isOver = new Error('rolled back');
+      const holding = db.transaction().execute(async (transaction) => {
+        // All requests wait for this key, and continue at the same moment.
+        await sql`insert into idempotency_key (key, request, row_id) values (sha256('key'), '', 0)`.execute(
+          transaction,
+        );
+        requests.push(...[0, 1, 0, 1].map((process) => post(urls[process]!, 1, 'key')));
+        while ((await countLockWaits()) < requests.length);
+        throw isOver;
+      });
+      await expect(holding).rejects.toBe(isOver);
+      const responses = await Promise.all(requests);
       expect(isSuccess(responses[0]!)).toBe(true);
       expect(new Set(responses.map((response) => JSON.stringify(response))).size).toBe(1);
       expect(await counts()).toEqual({ rows: 1, keys: 1 });
