@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { startService, type TestService } from '@rest-services/testing';
 import { fetchWithRetries, itemsClient, pages, ResponseError, unwrap } from '../src/index.ts';
 import { startProxy, type Fault } from './proxy.ts';
@@ -125,10 +125,17 @@ describe('A signal', () => {
     plan(busy('30'));
     const controller = new AbortController();
     const reason = new Error('No longer wanted');
-    proxy.onRefusal = () => setImmediate(() => controller.abort(reason));
+    const send = fetch;
+    const spy = jest.spyOn(globalThis, 'fetch').mockImplementation(async (...args) => {
+      const response = await send(...args);
+      // By then, the delay has begun.
+      setImmediate(() => controller.abort(reason));
+      return response;
+    });
     const start = performance.now();
     await expect(items.GET('/v1/items', { signal: controller.signal })).rejects.toBe(reason);
     expect(performance.now() - start).toBeLessThan(29_000);
+    spy.mockRestore();
     expect(proxy.received).toHaveLength(1);
   });
 
@@ -175,11 +182,12 @@ describe('pages', () => {
     return found;
   }
 
-  test.each([false, true])(
-    'follows the Link of each page to the last, relative to the page: %s',
-    async (isRelative) => {
-      proxy.hasRelativeLinks = isRelative;
-      expect(await titlesOfPages()).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
+  test.each([
+    ['absolute path', false],
+    ['relative reference', true],
+  ])('follows the Link of each page to the last: %s', async (_, isRelative) => {
+    proxy.hasRelativeLinks = isRelative;
+    expect(await titlesOfPages()).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
       const urls = proxy.received.map(({ url }) => url);
       expect(urls).toEqual(['/v1/items?limit=2', '/v1/items?page=2&limit=2', '/v1/items?page=3&limit=2']);
     },

@@ -26,7 +26,6 @@ export async function startProxy(target: string) {
   const proxy = {
     ...{ faults, received, url: '' },
     hasRelativeLinks: false,
-    onRefusal: () => undefined as unknown,
     stop: () => server.close(),
   };
 
@@ -36,7 +35,7 @@ export async function startProxy(target: string) {
     if (typeof fault === 'object') {
       const headers = fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter };
       response.writeHead(503, { 'content-type': 'application/json', ...headers });
-      return response.end('{"message":"The service is overloaded, try again in a moment"}', proxy.onRefusal);
+      return response.end('{"message":"The service is overloaded, try again in a moment"}');
     }
     const headers = { ...(key && { 'idempotency-key': key }), ...(body && { 'content-type': 'application/json' }) };
     const forwarded = await fetchWhenServed(target + url, { method, headers, ...(body && { body }) });
