@@ -188,10 +188,9 @@ describe('pages', () => {
   ])('follows the Link of each page to the last: %s', async (_, isRelative) => {
     proxy.hasRelativeLinks = isRelative;
     expect(await titlesOfPages()).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
-      const urls = proxy.received.map(({ url }) => url);
-      expect(urls).toEqual(['/v1/items?limit=2', '/v1/items?page=2&limit=2', '/v1/items?page=3&limit=2']);
-    },
-  );
+    const urls = proxy.received.map(({ url }) => url);
+    expect(urls).toEqual(['/v1/items?limit=2', '/v1/items?page=2&limit=2', '/v1/items?page=3&limit=2']);
+  });
 
   test('begins with the page that the call names', async () => {
     expect(await titlesOfPages({ page: 2 })).toEqual([['c', 'd'], ['e']]);
