@@ -19,7 +19,7 @@ interface Packed {
 }
 let packed: Packed;
 beforeAll(async () => {
-  const { stdout } = await npm(process.execPath, dist, 'pack', '--json', '--pack-destination', folder);
+  const { stdout } = await npm(process.execPath, folder, 'pack', dist, '--json');
   [packed] = JSON.parse(stdout) as [Packed];
 });
 
