@@ -152,14 +152,14 @@ describe('The list', () => {
   });
 
   test('is printed whole, and in dark letters on a light page', async () => {
-    await store(...Array.from({ length: 100 }, (_, number) => `Number ${number}`));
+    await store(...Array.from({ length: 300 }, (_, number) => `Number ${number}`));
     await page().emulateMedia({ colorScheme: 'dark', media: 'print' });
     await page().goto('/todos');
     await page().getByRole('checkbox').first().waitFor();
-    expect(await page().locator('.todos li').count()).toBeLessThan(100);
+    expect(await page().locator('.todos li').count()).toBeLessThan(300);
     await page().evaluate(() => dispatchEvent(new Event('beforeprint')));
     await page().setViewportSize({ width: 700, height: 900 });
-    await settles(() => page().locator('.todos li').count(), 100);
+    await settles(() => page().locator('.todos li').count(), 300);
     expect(await page().getByRole('link', { name: 'Edit: ' }).count()).toBe(0);
     expect(
       await page()
@@ -167,7 +167,7 @@ describe('The list', () => {
         .evaluate((html) => getComputedStyle(html).color),
     ).toBe('rgb(28, 32, 30)');
     await page().evaluate(() => dispatchEvent(new Event('afterprint')));
-    await settles(async () => (await page().locator('.todos li').count()) < 100, true);
+    await settles(async () => (await page().locator('.todos li').count()) < 300, true);
   });
 
   test('many clicks on one checkbox end with what it shows', async () => {
