@@ -6,6 +6,7 @@ import {
   IdempotencyHeaders,
   KeyReused,
   Message,
+  PathId,
   Timestamp,
 } from '@rest-services/service';
 import { Type } from 'typebox';
@@ -17,67 +18,92 @@ const Title = Type.String({
   ...absentIfBlank,
 });
 
-export const Item = Type.Object({
-  id: Id,
-  title: Type.String({ examples: ['Buy milk'] }),
-  status: Type.Enum(['Doing', 'Finished'], { type: 'string' }),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-});
-const ItemId = Type.Object({ id: Type.Integer({ description: 'Decimal digits.', examples: [1] }) });
-const tags = ['items'];
+export const Item = Type.Object(
+  {
+    id: Id,
+    title: Type.String({ examples: ['Buy milk'] }),
+    status: Type.Enum(['Doing', 'Finished'], { type: 'string' }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  {
+    $id: 'Item',
+    examples: [
+      {
+        id: 1,
+        title: 'Buy milk',
+        status: 'Doing',
+        created_at: '2026-11-20T18:30:00.000Z',
+        updated_at: '2026-11-20T18:30:00.000Z',
+      },
+    ],
+  },
+);
+const ItemId = Type.Object({ id: PathId });
 
 export const createItem = {
   operationId: 'createItem',
   summary: 'Create an item in status Doing',
-  tags,
   headers: IdempotencyHeaders,
-  body: Type.Object({ title: Title }),
-  response: { 201: Type.Object({ id: Id }), 422: KeyReused },
+  body: Type.Object({ title: Title }, { $id: 'CreateItem', examples: [{ title: 'Buy milk' }] }),
+  response: {
+    201: Type.Object(
+      { id: Id },
+      { $id: 'CreatedItem', description: 'The item has been created.', examples: [{ id: 1 }] },
+    ),
+    422: KeyReused,
+  },
 };
 
 export const listItems = {
   operationId: 'listItems',
   summary: 'A page of items in the order of their ids',
-  tags,
   querystring: PageQuery,
-  response: { 200: Type.Array(Item, { headers: PageHeaders }) },
+  response: { 200: Type.Array(Item, { description: 'The items of the page.', headers: PageHeaders }) },
 };
 
 export const summariseItems = {
   operationId: 'summariseItems',
   summary: 'How many items there are and how many of them are finished',
-  tags,
-  response: { 200: Type.Object({ finished: Type.Integer(), total: Type.Integer() }) },
+  response: {
+    200: Type.Object(
+      { finished: Type.Integer({ minimum: 0 }), total: Type.Integer({ minimum: 0 }) },
+      { $id: 'ItemSummary', description: 'The numbers of items.', examples: [{ finished: 12, total: 42 }] },
+    ),
+  },
 };
 
 export const readItem = {
   operationId: 'readItem',
   summary: 'One item',
-  tags,
   params: ItemId,
-  response: { 200: Item, 404: Message },
+  response: { 200: { ...Item, description: 'The item.' }, 404: Message },
 };
 
 export const updateItem = {
   operationId: 'updateItem',
   summary: 'Change the title, the status or both',
   description: 'What is null, empty or, for the title, blank counts as not sent.',
-  tags,
   params: ItemId,
   body: Type.Partial(
     Type.Object({
       title: Title,
       status: Type.Enum(['Doing', 'Finished'], { type: 'string', ...absentIfEmpty }),
     }),
+    { $id: 'UpdateItem', examples: [{ status: 'Finished' }] },
   ),
-  response: { 200: Message, 404: Message },
+  response: {
+    200: { ...Message, description: 'The item has been changed.', example: { message: 'Item updated successfully' } },
+    404: Message,
+  },
 };
 
 export const deleteItem = {
   operationId: 'deleteItem',
   summary: 'Remove an item for good',
-  tags,
   params: ItemId,
-  response: { 200: Message, 404: Message },
+  response: {
+    200: { ...Message, description: 'The item has been removed.', example: { message: 'Item deleted successfully' } },
+    404: Message,
+  },
 };

@@ -7,6 +7,7 @@ import {
   IdempotencyHeaders,
   KeyReused,
   Message,
+  PathId,
   Timestamp,
 } from '@rest-services/service';
 import { Type } from 'typebox';
@@ -23,58 +24,66 @@ const Rank = Type.Optional(
   }),
 );
 
-export const Language = Type.Object({
-  name: Type.String({
-    maxLength: 255,
-    description: 'Unique; not blank; at most 255 characters (Unicode code points).',
-    examples: ['TypeScript'],
-    ...absentIfBlank,
-  }),
-  released_year: Type.Integer({
-    ...stored,
-    description: 'Digits in a string will do too.',
-    examples: [2012],
-    ...acceptsText,
-    ...absentIfEmpty,
-  }),
-  githut_rank: Rank,
-  pypl_rank: Rank,
-  tiobe_rank: Rank,
-});
+const example = { name: 'TypeScript', released_year: 2012, githut_rank: 4, pypl_rank: 8, tiobe_rank: 36 };
+
+export const Language = Type.Object(
+  {
+    name: Type.String({
+      maxLength: 255,
+      description: 'Unique; not blank; at most 255 characters (Unicode code points).',
+      examples: ['TypeScript'],
+      ...absentIfBlank,
+    }),
+    released_year: Type.Integer({
+      ...stored,
+      description: 'Digits in a string will do too.',
+      examples: [2012],
+      ...acceptsText,
+      ...absentIfEmpty,
+    }),
+    githut_rank: Rank,
+    pypl_rank: Rank,
+    tiobe_rank: Rank,
+  },
+  { $id: 'ProgrammingLanguageFields', examples: [example] },
+);
 
 const StoredRank = Type.Unsafe<number | null>({ type: ['integer', 'null'], examples: [1] });
-export const StoredLanguage = Type.Object({
-  id: Id,
-  name: Type.String({ examples: ['TypeScript'] }),
-  released_year: Type.Integer({ examples: [2012] }),
-  githut_rank: StoredRank,
-  pypl_rank: StoredRank,
-  tiobe_rank: StoredRank,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-});
+export const StoredLanguage = Type.Object(
+  {
+    id: Id,
+    name: Type.String({ examples: ['TypeScript'] }),
+    released_year: Type.Integer({ examples: [2012] }),
+    githut_rank: StoredRank,
+    pypl_rank: StoredRank,
+    tiobe_rank: StoredRank,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  {
+    $id: 'ProgrammingLanguage',
+    examples: [{ id: 1, ...example, created_at: '2026-11-20T18:30:00.000Z', updated_at: '2026-11-20T18:30:00.000Z' }],
+  },
+);
 
 // An invalid id names no record. This contract responds with 200 to it.
-const LanguageId = Type.Object({ id: Type.Optional(Type.Integer({ description: 'Decimal digits.', examples: [1] })) });
-const Conflict = Type.Object({ message: Type.String() }, { description: 'Another programming language has the name.' });
-const tags = ['programming languages'];
+const LanguageId = Type.Object({ id: Type.Optional(PathId) });
+const Conflict = { ...Message, description: 'Another programming language has the name.' };
 
 export const checkService = {
   operationId: 'checkService',
   summary: 'Says ok',
-  tags,
-  response: { 200: Message },
+  response: { 200: { ...Message, description: 'The service runs.', example: { message: 'ok' } } },
 };
 
 export const listLanguages = {
   operationId: 'listProgrammingLanguages',
   summary: 'A page of 10 programming languages in the order of their ids',
-  tags,
   querystring: Type.Pick(PageQuery, ['page']),
   response: {
     200: Type.Object(
-      { data: Type.Array(StoredLanguage), meta: Type.Object({ page: Type.Integer() }) },
-      { headers: PageHeaders },
+      { data: Type.Array(StoredLanguage), meta: Type.Object({ page: Type.Integer({ minimum: 1 }) }) },
+      { $id: 'ProgrammingLanguagePage', description: 'The programming languages of the page.', headers: PageHeaders },
     ),
   },
 };
@@ -82,29 +91,47 @@ export const listLanguages = {
 export const createLanguage = {
   operationId: 'createProgrammingLanguage',
   summary: 'Create a programming language',
-  tags,
   consumes: ['application/json', 'application/x-www-form-urlencoded'],
   headers: IdempotencyHeaders,
   body: Language,
-  response: { 200: Message, 409: Conflict, 422: KeyReused },
+  response: {
+    200: {
+      ...Message,
+      description: 'The programming language has been created.',
+      example: { message: 'Programming language created successfully' },
+    },
+    409: Conflict,
+    422: KeyReused,
+  },
 };
 
 export const updateLanguage = {
   operationId: 'updateProgrammingLanguage',
   summary: 'Replace the five fields of a programming language',
   description: 'A rank that is not sent becomes null. The message tells whether there was such a record.',
-  tags,
   consumes: ['application/json', 'application/x-www-form-urlencoded'],
   params: LanguageId,
   body: Language,
-  response: { 200: Message, 409: Conflict },
+  response: {
+    200: {
+      ...Message,
+      description: 'The programming language has been changed, or there is none with the id.',
+      example: { message: 'Programming language updated successfully' },
+    },
+    409: Conflict,
+  },
 };
 
 export const deleteLanguage = {
   operationId: 'deleteProgrammingLanguage',
   summary: 'Remove a programming language for good',
   description: 'The message tells whether there was such a record.',
-  tags,
   params: LanguageId,
-  response: { 200: Message },
+  response: {
+    200: {
+      ...Message,
+      description: 'The programming language has been removed, or there is none with the id.',
+      example: { message: 'Programming language deleted successfully' },
+    },
+  },
 };

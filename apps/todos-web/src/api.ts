@@ -69,7 +69,7 @@ export async function listTodos(tag?: string) {
 }
 
 export const readTodo = (id: string) =>
-  answerOf(client.GET('/api/todos/{id}', { params: { path: { id } }, signal: inTime() }));
+  answerOf(client.GET('/api/todos/{id}', { params: { path: { id: parseInt(id, 10) } }, signal: inTime() }));
 
 export async function readTaggedTodo(id: string): Promise<TaggedTodo> {
   const request = client.GET('/api/todos/{id}', { params: { path: { id } }, signal: inTime() });

@@ -1,4 +1,12 @@
-import { absentIfBlank, Id, IdempotencyHeaders, KeyReused, Message } from '@rest-services/service';
+import {
+  absentIfBlank,
+  documentedAs,
+  Id,
+  IdempotencyHeaders,
+  KeyReused,
+  Message,
+  PathId,
+} from '@rest-services/service';
 import { Type } from 'typebox';
 
 const Description = Type.String({
@@ -7,47 +15,52 @@ const Description = Type.String({
   examples: ['Buy milk'],
   ...absentIfBlank,
 });
-const Completed = Type.Enum([0, 1], { description: '0: not completed, 1: completed.' });
+const Completed = Type.Enum([0, 1], { type: 'integer', description: '0: not completed, 1: completed.' });
 
-export const Todo = Type.Object({
-  id: Id,
-  description: Type.String({ examples: ['Buy milk'] }),
-  isCompleted: Completed,
-});
+const example = { id: 1, description: 'Buy milk', isCompleted: 0 };
+
+export const Todo = Type.Object(
+  { id: Id, description: Type.String({ examples: ['Buy milk'] }), isCompleted: Completed },
+  { $id: 'Todo', examples: [example] },
+);
 export const TodoChanges = Type.Object({ description: Description, isCompleted: Completed });
-const Done = Type.Object({ message: Type.String(), id: Id });
-const tags = ['todos'];
+const SavedTodo = Type.Object({ ...Message.properties, id: Id }, { $id: 'SavedTodo' });
 
 export const listTodos = {
   operationId: 'listTodos',
   summary: 'All todos in the order of their ids',
-  tags,
-  response: { 200: Type.Array(Todo) },
+  response: { 200: Type.Array(Todo, { description: 'All todos.' }) },
 };
 
 export const readTodo = {
   operationId: 'readTodo',
   summary: 'One todo',
-  tags,
   params: Type.Object({
-    id: Type.String({ description: 'Read as parseInt(id, 10) reads it: 12abc is 12.', examples: ['1'] }),
+    id: Type.String(documentedAs({ ...PathId, description: 'Read as parseInt(id, 10) reads it: 12abc is 12.' })),
   }),
-  response: { 200: Todo, 404: Message },
+  response: { 200: { ...Todo, description: 'The todo.' }, 404: Message },
 };
 
 export const createTodo = {
   operationId: 'createTodo',
   summary: 'Create a todo that is not completed',
-  tags,
   headers: IdempotencyHeaders,
-  body: Type.Object({ description: Description }),
-  response: { 200: Done, 422: KeyReused },
+  body: Type.Object({ description: Description }, { $id: 'CreateTodo', examples: [{ description: 'Buy milk' }] }),
+  response: {
+    200: { ...SavedTodo, description: 'The todo has been created.', example: { message: 'Todo created', id: 1 } },
+    422: KeyReused,
+  },
 };
 
 export const updateTodo = {
   operationId: 'updateTodo',
   summary: 'Replace description and completion of the todo whose id is in the body',
-  tags,
-  body: Type.Object({ id: Id, ...TodoChanges.properties }),
-  response: { 200: Done, 404: Message },
+  body: Type.Object(
+    { id: Id, ...TodoChanges.properties },
+    { $id: 'UpdateTodo', examples: [{ ...example, isCompleted: 1 }] },
+  ),
+  response: {
+    200: { ...SavedTodo, description: 'The todo has been changed.', example: { message: 'Update created', id: 1 } },
+    404: Message,
+  },
 };

@@ -11,20 +11,18 @@ const titleRules = {
 const Description = Type.String({ examples: ['From the first route to production'] });
 const Published = Type.Boolean();
 
-export const Tutorial = Type.Object({
-  id: Id,
-  title: Type.String({ examples: ['Fastify'] }),
-  description: Description,
-  published: Published,
-});
-const Tutorials = Type.Array(Tutorial, { description: 'In the order of their ids.' });
+const example = { title: 'Fastify', description: 'From the first route to production', published: false };
+
+export const Tutorial = Type.Object(
+  { id: Id, title: Type.String({ examples: ['Fastify'] }), description: Description, published: Published },
+  { $id: 'Tutorial', examples: [{ id: 1, ...example }] },
+);
+const Tutorials = Type.Array(Tutorial, { description: 'The tutorials in the order of their ids.' });
 const TutorialId = Type.Object({ id: RawId });
-const tags = ['tutorials'];
 
 export const listTutorials = {
   operationId: 'listTutorials',
   summary: 'All tutorials, or those whose title contains a text',
-  tags,
   querystring: Type.Object({
     title: Type.Optional(Type.String({ description: 'Matched literally and in any case. An empty text matches all.' })),
   }),
@@ -34,35 +32,34 @@ export const listTutorials = {
 export const listPublishedTutorials = {
   operationId: 'listPublishedTutorials',
   summary: 'The published tutorials',
-  tags,
   response: { 200: Tutorials },
 };
 
 export const createTutorial = {
   operationId: 'createTutorial',
   summary: 'Create a tutorial',
-  tags,
   headers: IdempotencyHeaders,
-  body: Type.Object({
-    title: Type.String({ ...titleRules, ...absentIfBlank, ...empty }),
-    description: Type.Optional(Description),
-    published: Type.Optional(Published),
-  }),
-  response: { 201: Tutorial, 422: KeyReused },
+  body: Type.Object(
+    {
+      title: Type.String({ ...titleRules, ...absentIfBlank, ...empty }),
+      description: Type.Optional(Description),
+      published: Type.Optional(Published),
+    },
+    { $id: 'CreateTutorial', examples: [example] },
+  ),
+  response: { 201: { ...Tutorial, description: 'The tutorial has been created.' }, 422: KeyReused },
 };
 
 export const readTutorial = {
   operationId: 'readTutorial',
   summary: 'One tutorial',
-  tags,
   params: TutorialId,
-  response: { 200: Tutorial, 404: Message },
+  response: { 200: { ...Tutorial, description: 'The tutorial.' }, 404: Message },
 };
 
 export const updateTutorial = {
   operationId: 'updateTutorial',
   summary: 'Change the fields that are sent',
-  tags,
   params: TutorialId,
   body: Type.Partial(
     Type.Object({
@@ -70,21 +67,40 @@ export const updateTutorial = {
       description: Description,
       published: Published,
     }),
+    { $id: 'UpdateTutorial', examples: [{ published: true }] },
   ),
-  response: { 200: Message, 404: Message },
+  response: {
+    200: {
+      ...Message,
+      description: 'The tutorial has been changed.',
+      example: { message: 'Tutorial was updated successfully.' },
+    },
+    404: Message,
+  },
 };
 
 export const deleteTutorial = {
   operationId: 'deleteTutorial',
   summary: 'Remove a tutorial for good',
-  tags,
   params: TutorialId,
-  response: { 200: Message, 404: Message },
+  response: {
+    200: {
+      ...Message,
+      description: 'The tutorial has been removed.',
+      example: { message: 'Tutorial was deleted successfully!' },
+    },
+    404: Message,
+  },
 };
 
 export const deleteAllTutorials = {
   operationId: 'deleteAllTutorials',
   summary: 'Remove all tutorials for good',
-  tags,
-  response: { 200: Message },
+  response: {
+    200: {
+      ...Message,
+      description: 'All tutorials have been removed. The message says how many.',
+      example: { message: '42 Tutorials were deleted successfully!' },
+    },
+  },
 };

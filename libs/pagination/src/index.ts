@@ -31,7 +31,7 @@ export const PageHeaders = {
     description: 'URLs of the first, prev, next and last page (RFC 8288), as far as there are such pages.',
     examples: ['<?page=1>; rel="first", <?page=2>; rel="next", <?page=5>; rel="last"'],
   }),
-  'x-total-count': Type.Integer({ description: 'Records on all pages together.', examples: [42] }),
+  'x-total-count': Type.Integer({ minimum: 0, description: 'Records on all pages together.', examples: [42] }),
 };
 
 /**

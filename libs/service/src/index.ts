@@ -7,4 +7,13 @@ export { webPageHeaders } from './http/security-headers.ts';
 export { sendList } from './http/send-list.ts';
 export { type Settings } from './settings.ts';
 export { acceptForms } from './http/url-encoded.ts';
-export { absentIfBlank, absentIfEmpty, acceptsText, emptyMessage, parseId, RawId } from './schema/validation.ts';
+export {
+  absentIfBlank,
+  absentIfEmpty,
+  acceptsText,
+  documentedAs,
+  emptyMessage,
+  parseId,
+  PathId,
+  RawId,
+} from './schema/validation.ts';

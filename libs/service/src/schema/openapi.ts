@@ -4,9 +4,10 @@ import { dirname, join } from 'node:path';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { ErrorFormat } from '@rest-services/errors';
-import type { FastifyInstance, FastifySchema } from 'fastify';
-import { Type, type TSchema } from 'typebox';
-import { Message } from './schemas.ts';
+import type { FastifyInstance } from 'fastify';
+import type { TSchema } from 'typebox';
+import { sharedComponents, sharedResponses, withSharedParts, type Operation } from './shared-responses.ts';
+import { INTERNAL_KEYWORDS } from './validation.ts';
 import { webPageHeaders } from '../http/security-headers.ts';
 import { version } from '../version.ts';
 
@@ -16,32 +17,41 @@ export interface DocumentInfo {
   description: string;
 }
 
-const Failure = Type.Object({
-  message: Type.String(),
-  error: Type.Object({ code: Type.String({ description: 'A SQLSTATE or the name of a system error.' }) }),
-});
-
-const Overloaded = {
-  ...Message,
-  description: 'More is asked for than can be done.',
-  headers: { 'retry-after': Type.Integer({ description: 'Seconds after which to try again.', examples: [1] }) },
-};
-
 /** `/openapi.json`, made from the schemas of the routes, and `/docs`, a page to read and try it that needs no network. */
 export async function addDocument(app: FastifyInstance, info: DocumentInfo, errorFormat: ErrorFormat) {
+  const tag = { name: info.title.toLowerCase(), description: info.description };
+  const schemas: Record<string, object> = {};
+  const shared = sharedResponses(errorFormat, (shape) => referenced(shape, schemas));
+
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info: { ...info, version, license: { name: 'MIT', identifier: 'MIT' } },
       servers: [{ url: '/' }],
       security: [],
+      tags: [tag],
     },
-    transform: ({ schema, url, route }) => ({
-      schema: schema.hide
-        ? schema
-        : { ...schema, response: { ...errorsOf(schema, String(route.method), errorFormat), ...described(schema) } },
-      url,
-    }),
+    transform: ({ schema: { response, ...request }, url }) => {
+      const responses = Object.entries((response ?? {}) as Record<string, ResponseSchema>).map(
+        ([status, { description = shared[status]?.response.description, headers, example, ...shape }]) => {
+          const content = {
+            'application/json': { schema: referenced(shape, schemas), ...(example ? { example } : {}) },
+          };
+          return [status, { description, headers, content }] as const;
+        },
+      );
+      return {
+        schema: { ...referenced(request, schemas), tags: [tag.name], response: Object.fromEntries(responses) },
+        url,
+      };
+    },
+    transformObject: (made) => {
+      const document = (made as { openapiObject: Document }).openapiObject;
+      const paths = Object.fromEntries(
+        Object.entries(document.paths).map(([url, path]) => [url, withSharedParts(path, shared)]),
+      );
+      return { ...document, paths, components: { schemas, ...sharedComponents(paths, shared) } };
+    },
   });
   await app.register(swaggerUi, {
     routePrefix: '/docs',
@@ -61,40 +71,33 @@ export async function addDocument(app: FastifyInstance, info: DocumentInfo, erro
   app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
 }
 
-/** The errors that any route of this kind can answer, on top of those that it declares itself. */
-function errorsOf(schema: FastifySchema, method: string, { includeCode }: ErrorFormat): Record<string, TSchema> {
-  const takesBody = method !== 'GET';
-  const isConditional = method === 'PUT' || method === 'DELETE';
-  return {
-    ...(takesBody || schema.params ? { 400: { ...Message, description: descriptions[400] } } : {}),
-    ...(takesBody ? {} : { 304: { ...Type.Null(), description: descriptions[304] } }),
-    ...(isConditional ? { 412: { ...Message, description: descriptions[412] } } : {}),
-    ...(takesBody ? { 413: { ...Message, description: 'The body is larger than 1 MiB.' } } : {}),
-    ...(takesBody ? { 415: { ...Message, description: 'The body is of another media type.' } } : {}),
-    500: { ...(includeCode ? Failure : Message), description: 'The database failed.' },
-    503: Overloaded,
-  };
+/** A shape beside what OpenAPI says of a response. */
+type ResponseSchema = TSchema & { description?: string; headers?: object; example?: unknown };
+
+interface Document {
+  paths: Record<string, Record<string, Operation>>;
 }
 
-/** The declared answers, each with the description that OpenAPI demands. */
-function described({ response }: FastifySchema) {
-  const answers = Object.entries(response as Record<string, TSchema & { description?: string }>);
-  return Object.fromEntries(
-    answers.map(([status, schema]) => [
-      status,
-      { ...schema, description: schema.description ?? defaultDescription(status) },
-    ]),
-  );
+/**
+ * Copies a schema without the keywords that mean nothing outside the service, and with references to the shapes that have an `$id`.
+ * @param schemas gets those shapes by their `$id`
+ */
+function referenced<Schema extends object>(schema: Schema, schemas: Record<string, object>) {
+  return JSON.parse(JSON.stringify(schema), (_, value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const { $id: name, 'x-documented-as': documented, ...keywords } = value as SchemaKeywords;
+    const shape = Object.entries(keywords).filter(([keyword]) => !INTERNAL_KEYWORDS.includes(keyword));
+    const copy: Record<string, unknown> = { ...Object.fromEntries(shape), ...documented };
+    if (name === undefined) return copy;
+    schemas[name] = copy;
+    return { $ref: `#/components/schemas/${name}` };
+  }) as Schema;
 }
 
-const defaultDescription = (status: string) => descriptions[status] ?? 'Done.';
-
-const descriptions: Record<string, string> = {
-  304: 'The client has this version: its entity tag is in If-None-Match.',
-  400: 'What was sent is not valid; the message says what.',
-  404: 'There is no such record.',
-  412: 'The record has none of the entity tags in If-Match. Nothing has been changed.',
-};
+interface SchemaKeywords {
+  $id?: string;
+  'x-documented-as'?: object;
+}
 
 /** Beside the bundle where there is one, else in the package. */
 function pageFiles() {

@@ -16,13 +16,26 @@ export const acceptsText = { 'x-accepts-text': true };
 /** Annotation for a string: the message of the contract when it is missing or blank. */
 export const emptyMessage = (message: string) => ({ 'x-empty-message': message });
 
-/** An id in a path as the client has written it, for messages that repeat it. `parseId` turns it into a number. */
-export const RawId = Type.Unsafe<string>({
+/** Annotation for a value of which the document says more, or less, than the service checks: these keywords are the document's. */
+export const documentedAs = (keywords: object) => ({ 'x-documented-as': keywords });
+
+/** Keywords that are not in the document, because they have no meaning outside the service. */
+export const INTERNAL_KEYWORDS = ['x-absent-if', 'x-accepts-text', 'x-as-text', 'x-documented-as', 'x-empty-message'];
+
+const idInPath = {
   type: 'integer',
-  'x-as-text': true,
+  format: 'int64',
   description: 'Decimal digits.',
   examples: [1],
-});
+  // A smaller number is not invalid: no record has it.
+  ...documentedAs({ minimum: 1 }),
+};
+
+/** The id of a record, in a path. */
+export const PathId = Type.Unsafe<number>(idInPath);
+
+/** An id in a path as the client has written it, for messages that repeat it. `parseId` turns it into a number. */
+export const RawId = Type.Unsafe<string>({ ...idInPath, 'x-as-text': true });
 
 /** Parses decimal digits. Larger numbers than JavaScript holds exactly become the largest exact one, which no row has. */
 export const parseId = (digits: string) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
@@ -31,7 +44,8 @@ export const parseId = (digits: string) => Math.min(Number(digits), Number.MAX_S
 const ajv = new Ajv({
   verbose: true,
   allowUnionTypes: true,
-  keywords: ['x-absent-if', 'x-accepts-text', 'x-empty-message'],
+  keywords: INTERNAL_KEYWORDS,
+  formats: { int64: true },
   // TypeBox has made the schemas. Checking them against JSON Schema's own schema slows each start.
   meta: false,
   validateSchema: false,

@@ -2,20 +2,22 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
 /** The part of an OpenAPI 3.1 document that the check reads. */
 export interface OpenApiDocument {
-  paths: Record<
-    string,
-    Record<string, { responses: Record<string, { content?: Record<string, { schema: object }> }> }>
-  >;
+  paths: Record<string, Record<string, { responses: Record<string, DocumentedResponse | { $ref: string }> }>>;
+  components: { schemas: Record<string, object>; responses: Record<string, DocumentedResponse> };
+}
+
+interface DocumentedResponse {
+  content?: Record<string, { schema: object }>;
 }
 
 /**
  * Makes a function that compares the status and the body of a response with the document, which has to name each property.
  * Responses of paths that the document lacks pass.
  */
-export function responseChecker({ paths }: OpenApiDocument) {
+export function responseChecker({ paths, components }: OpenApiDocument) {
   const ajv = new Ajv2020({
     strict: false,
-    formats: { 'date-time': (text: string) => /^\d{4}-.+T.+\.\d{3}Z$/.test(text) },
+    formats: { 'date-time': (text: string) => /^\d{4}-.+T.+\.\d{3}Z$/.test(text), int64: Number.isSafeInteger },
   });
   const validators = new Map<object, ValidateFunction>();
   const templates = Object.keys(paths)
@@ -28,11 +30,12 @@ export function responseChecker({ paths }: OpenApiDocument) {
     const template = templates.find(({ pattern }) => pattern.test(pathname))?.template;
     const operation = template && paths[template]![method === 'HEAD' ? 'get' : method.toLowerCase()];
     if (!operation) return;
-    const documented = operation.responses[status];
-    if (!documented) throw new Error(`The document lacks the response ${status} to ${method} ${path}`);
+    const response = operation.responses[status];
+    if (!response) throw new Error(`The document lacks the response ${status} to ${method} ${path}`);
+    const documented = '$ref' in response ? components.responses[response.$ref.split('/').at(-1)!]! : response;
     const schema = documented.content?.['application/json']?.schema;
     if (method === 'HEAD' || !schema) return;
-    const validate = validators.get(schema) ?? ajv.compile(closed(schema));
+    const validate = validators.get(schema) ?? ajv.compile(closed({ ...schema, components }));
     validators.set(schema, validate);
     if (!validate(body)) {
       const differences = ajv.errorsText(validate.errors);

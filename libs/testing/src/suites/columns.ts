@@ -16,9 +16,10 @@ export interface ServiceOfTable {
 
 /** The part of a list's OpenAPI document that the tests read. */
 interface ListDocument {
-  paths: Record<string, { get: { responses: { 200: { content: { 'application/json': { schema: ListSchema } } } } } }>;
+  paths: Record<string, { get: { responses: { 200: { content: { 'application/json': { schema: Schema } } } } } }>;
+  components: { schemas: Record<string, Schema> };
 }
-type ListSchema = { items: { properties: object } } | { properties: { data: ListSchema } };
+type Schema = { $ref: string } | { items: Schema } | { properties: Record<string, Schema> };
 
 /** Declares the tests that the table, the shape of a record and the README name the same columns. */
 export function testColumns({ main, table, list, readme }: ServiceOfTable) {
@@ -27,8 +28,7 @@ export function testColumns({ main, table, list, readme }: ServiceOfTable) {
   beforeAll(async () => {
     service = await startService(main);
     const { body } = await service.request('GET', '/openapi.json');
-    const { schema } = (body as ListDocument).paths[list]!.get.responses[200].content['application/json'];
-    properties = propertiesOf(schema);
+    properties = recordProperties(body as ListDocument, list);
   });
   afterAll(() => service.stop());
 
@@ -47,6 +47,12 @@ export function testColumns({ main, table, list, readme }: ServiceOfTable) {
   });
 }
 
-function propertiesOf(schema: ListSchema): string[] {
-  return 'items' in schema ? Object.keys(schema.items.properties) : propertiesOf(schema.properties.data);
+/** Names of the properties of a record in a list, which is an array or the `data` of an object. */
+function recordProperties({ paths, components }: ListDocument, list: string): string[] {
+  const propertiesOf = (schema: Schema): string[] => {
+    if ('$ref' in schema) return propertiesOf(components.schemas[schema.$ref.split('/').at(-1)!]!);
+    if ('items' in schema) return propertiesOf(schema.items);
+    return schema.properties.data ? propertiesOf(schema.properties.data) : Object.keys(schema.properties);
+  };
+  return propertiesOf(paths[list]!.get.responses[200].content['application/json'].schema);
 }

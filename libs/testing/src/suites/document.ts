@@ -3,6 +3,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { fetchWhenServed } from '../http/fetch-when-served.ts';
 import { startService, type TestService } from '../service/start-service.ts';
 
+/** The part of an OpenAPI document that the tests read. */
+interface Document {
+  paths: Record<string, Record<string, Operation>>;
+}
+interface Operation {
+  operationId: string;
+  requestBody?: object;
+  responses: Record<string, { description?: string }>;
+}
+
 /** Declares the tests of a service's OpenAPI document, of the client that is generated from it and of the page that shows it. */
 export function testDocument(name: string, main: string) {
   let service: TestService;
@@ -26,6 +36,21 @@ export function testDocument(name: string, main: string) {
       expect(body).toMatchObject({ info: { version } });
       const metrics = await (await fetchWhenServed(`${service.url}/metrics`)).text();
       expect(metrics).toContain(`service_build_info{service="${name}",version="${version}",`);
+    });
+
+    test('it says something of each response, and has no keywords of the service itself', async () => {
+      const document = (await service.request('GET', '/openapi.json')).body as Document;
+      const operations = Object.values(document.paths).flatMap((path) =>
+        Object.entries(path).flatMap(([method, operation]) => (method === 'parameters' ? [] : [operation])),
+      );
+      for (const { operationId, requestBody, responses } of operations) {
+        const undescribed = Object.values(responses).filter(({ description }) => description === 'Default Response');
+        expect([operationId, undescribed]).toEqual([operationId, []]);
+        const ofBodies = Object.keys(responses).filter((status) => ['413', '415'].includes(status));
+        expect([operationId, ofBodies]).toEqual([operationId, requestBody ? ['413', '415'] : []]);
+      }
+      const names = JSON.stringify(document).match(/"x-[\w-]+"(?=:)/g);
+      expect(new Set(names)).toEqual(new Set(names?.filter((name) => /^"x-(request-id|total-count)"$/.test(name))));
     });
 
     test('the types of the client in libs/client are those of this document', async () => {

@@ -1,0 +1,179 @@
+import type { ErrorFormat } from '@rest-services/errors';
+import { Message, StorageError } from './schemas.ts';
+
+// What the document says of headers and statuses that routes have in common. A header or a status of all routes, or of all routes
+// of a method, stands here; one of a single route stands in its schema.
+
+/** The part of an operation that decides what it shares. */
+export interface Operation {
+  parameters?: object[];
+  requestBody?: object;
+  responses: Record<string, Response>;
+}
+
+interface Response {
+  description: string;
+  headers?: Record<string, object>;
+  content?: Record<string, { schema: object }>;
+}
+
+/** Responses that operations share, by status. */
+export type SharedResponses = Record<string, { name: string; response: Response }>;
+
+const requestId = {
+  schema: { type: 'string', minLength: 1, maxLength: 128 },
+  example: '0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55',
+};
+
+/** Headers of requests to any path. */
+const parameters = {
+  RequestId: {
+    name: 'x-request-id',
+    in: 'header',
+    description: 'Id of the request in the log: printable ASCII. The service makes one in place of any other.',
+    ...requestId,
+  },
+  IfNoneMatch: {
+    name: 'if-none-match',
+    in: 'header',
+    description: 'Entity tags of the versions that the client has: the response is a 304 if one of them is current.',
+    schema: { type: 'string' },
+    example: '"Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"',
+  },
+  IfMatch: {
+    name: 'if-match',
+    in: 'header',
+    description: 'Entity tag of the version that may be changed, or *: for another one the response is a 412.',
+    schema: { type: 'string' },
+    example: '"Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"',
+  },
+};
+
+/** Parameters of the operations of a method. */
+const PARAMETERS_OF: Record<string, keyof typeof parameters> = {
+  get: 'IfNoneMatch',
+  put: 'IfMatch',
+  delete: 'IfMatch',
+};
+
+const headers = {
+  RequestId: { description: 'Id of the request in the log: the one of the request, if it has any.', ...requestId },
+  RetryAfter: {
+    description: 'Seconds after which to try again.',
+    schema: { type: 'integer', minimum: 0 },
+    example: 1,
+  },
+  ETag: {
+    description: 'Entity tag of this version. A long list has a weak one, or none.',
+    schema: { type: 'string' },
+    example: '"Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"',
+  },
+  CacheControl: {
+    description: 'no-cache with an entity tag, else no-store.',
+    schema: { type: 'string' },
+    example: 'no-cache',
+  },
+  Location: {
+    description: 'URL of the new record, relative to that of the request.',
+    schema: { type: 'string', format: 'uri-reference' },
+    example: 'items/1',
+  },
+};
+
+const header = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` });
+
+/** Headers of all responses. */
+const headersOfAll = { 'x-request-id': header('RequestId') };
+
+const tagHeaders = { etag: header('ETag'), 'cache-control': header('CacheControl') };
+
+/** Headers of the success of a method. */
+const headersOf = (method: string, status: string) => ({
+  ...headersOfAll,
+  ...(method === 'get' && status === '200' && tagHeaders),
+  ...(status === '201' && { location: header('Location') }),
+});
+
+/** @param referenced returns the reference to a shape that has a name */
+export function sharedResponses({ includeCode }: ErrorFormat, referenced: (shape: object) => object): SharedResponses {
+  const share = (name: string, description: string, shape: object, headers = {}) => ({
+    name,
+    response: {
+      description,
+      headers: { ...headersOfAll, ...headers },
+      content: { 'application/json': { schema: referenced(shape) } },
+    },
+  });
+  return {
+    304: {
+      name: 'NotModified',
+      response: {
+        description: 'The client has the current version: its entity tag is in If-None-Match.',
+        headers: { ...headersOfAll, ...tagHeaders },
+      },
+    },
+    400: share('BadRequest', 'The request is not valid. The message says why.', Message),
+    404: share('NotFound', 'There is no such record.', Message),
+    412: share(
+      'PreconditionFailed',
+      'The record has none of the entity tags in If-Match. Nothing has been changed.',
+      Message,
+    ),
+    413: share('ContentTooLarge', 'The body is larger than 1 MiB.', Message),
+    415: share('UnsupportedMediaType', 'The body has another media type or encoding than the service reads.', Message),
+    500: share('InternalServerError', 'The service or its database has failed.', includeCode ? StorageError : Message),
+    503: share(
+      'ServiceUnavailable',
+      'The service is overloaded and has done nothing. The same request may succeed in a moment.',
+      Message,
+      { 'retry-after': header('RetryAfter') },
+    ),
+  };
+}
+
+/** The statuses that an operation has whether or not its route declares them. */
+const statusesOf = (method: string, { requestBody }: Operation) => [
+  ...(method === 'get' ? [304] : []),
+  400,
+  ...(PARAMETERS_OF[method] === 'IfMatch' ? [412] : []),
+  ...(requestBody ? [413, 415] : []),
+  500,
+  503,
+];
+
+/** Adds to the operations of a path what they share, and refers to it. */
+export function withSharedParts(path: Record<string, Operation>, shared: SharedResponses) {
+  const reference = (status: string | number) => ({ $ref: `#/components/responses/${shared[status]!.name}` });
+  const operations = Object.entries(path).map(([method, operation]) => {
+    const own = Object.entries(operation.responses).map(([status, response]) => {
+      const isShared = response.description === shared[status]?.response.description;
+      return [
+        status,
+        isShared ? reference(status) : { ...response, headers: { ...headersOf(method, status), ...response.headers } },
+      ];
+    });
+    const others = statusesOf(method, operation).map((status) => [status, reference(status)]);
+    const parameter = PARAMETERS_OF[method];
+    return [
+      method,
+      {
+        ...operation,
+        ...(parameter && {
+          parameters: [...(operation.parameters ?? []), { $ref: `#/components/parameters/${parameter}` }],
+        }),
+        responses: Object.fromEntries([...others, ...own]) as object,
+      },
+    ] as const;
+  });
+  return {
+    parameters: [{ $ref: '#/components/parameters/RequestId' }],
+    ...Object.fromEntries(operations),
+  };
+}
+
+/** The parts that the operations of these paths refer to. */
+export function sharedComponents(paths: object, shared: SharedResponses) {
+  const text = JSON.stringify(paths);
+  const used = Object.values(shared).filter(({ name }) => text.includes(`"#/components/responses/${name}"`));
+  return { responses: Object.fromEntries(used.map(({ name, response }) => [name, response])), parameters, headers };
+}
