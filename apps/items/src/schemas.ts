@@ -44,6 +44,7 @@ const ItemId = Type.Object({ id: PathId });
 export const createItem = {
   operationId: 'createItem',
   summary: 'Create an item in status Doing',
+  description: 'The response has the id of the item.',
   headers: IdempotencyHeaders,
   body: Type.Object({ title: Title }, { $id: 'CreateItem', examples: [{ title: 'Buy milk' }] }),
   response: {
@@ -58,6 +59,7 @@ export const createItem = {
 export const listItems = {
   operationId: 'listItems',
   summary: 'A page of items in the order of their ids',
+  description: 'The Link header leads to the other pages. A page past the end is empty.',
   querystring: PageQuery,
   response: { 200: Type.Array(Item, { description: 'The items of the page.', headers: PageHeaders }) },
 };
@@ -65,6 +67,7 @@ export const listItems = {
 export const summariseItems = {
   operationId: 'summariseItems',
   summary: 'How many items there are and how many of them are finished',
+  description: 'Both numbers are those of one moment.',
   response: {
     200: Type.Object(
       { finished: Type.Integer({ minimum: 0 }), total: Type.Integer({ minimum: 0 }) },
@@ -76,6 +79,7 @@ export const summariseItems = {
 export const readItem = {
   operationId: 'readItem',
   summary: 'One item',
+  description: 'A 404 means that there is no such item, or not any more.',
   params: ItemId,
   response: { 200: { ...Item, description: 'The item.' }, 404: Message },
 };
@@ -101,6 +105,7 @@ export const updateItem = {
 export const deleteItem = {
   operationId: 'deleteItem',
   summary: 'Remove an item for good',
+  description: 'No other item gets its id.',
   params: ItemId,
   response: {
     200: { ...Message, description: 'The item has been removed.', example: { message: 'Item deleted successfully' } },

@@ -73,12 +73,14 @@ const Conflict = { ...Message, description: 'Another programming language has th
 export const checkService = {
   operationId: 'checkService',
   summary: 'Says ok',
+  description: 'Needs no database.',
   response: { 200: { ...Message, description: 'The service runs.', example: { message: 'ok' } } },
 };
 
 export const listLanguages = {
   operationId: 'listProgrammingLanguages',
   summary: 'A page of 10 programming languages in the order of their ids',
+  description: 'The Link header leads to the other pages. A page past the end is empty.',
   querystring: Type.Pick(PageQuery, ['page']),
   response: {
     200: Type.Object(
@@ -91,6 +93,7 @@ export const listLanguages = {
 export const createLanguage = {
   operationId: 'createProgrammingLanguage',
   summary: 'Create a programming language',
+  description: 'A rank that is not sent becomes null.',
   consumes: ['application/json', 'application/x-www-form-urlencoded'],
   headers: IdempotencyHeaders,
   body: Language,

@@ -72,7 +72,7 @@ export const readTodo = (id: string) =>
   answerOf(client.GET('/api/todos/{id}', { params: { path: { id: parseInt(id, 10) } }, signal: inTime() }));
 
 export async function readTaggedTodo(id: string): Promise<TaggedTodo> {
-  const request = client.GET('/api/todos/{id}', { params: { path: { id } }, signal: inTime() });
+  const request = client.GET('/api/todos/{id}', { params: { path: { id: parseInt(id, 10) } }, signal: inTime() });
   const { data: todo, response } = await received(request);
   // A proxy that compresses makes the tag a weak one, and If-Match takes only strong ones.
   return { todo, tag: response.headers.get('etag')?.replace(/^W\//, '') };

@@ -1,7 +1,7 @@
 import type { todosClient } from '@rest-services/client';
 
 interface Options {
-  params?: { path: Record<string, string> };
+  params?: { path: Record<string, string | number> };
   body?: object;
   headers?: Record<string, string>;
   signal?: AbortSignal;

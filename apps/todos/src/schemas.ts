@@ -29,12 +29,14 @@ const SavedTodo = Type.Object({ ...Message.properties, id: Id }, { $id: 'SavedTo
 export const listTodos = {
   operationId: 'listTodos',
   summary: 'All todos in the order of their ids',
+  description: 'Open todos and completed ones, without pages.',
   response: { 200: Type.Array(Todo, { description: 'All todos.' }) },
 };
 
 export const readTodo = {
   operationId: 'readTodo',
   summary: 'One todo',
+  description: 'A 404 means that there is no such todo.',
   params: Type.Object({
     id: Type.String(documentedAs({ ...PathId, description: 'Read as parseInt(id, 10) reads it: 12abc is 12.' })),
   }),
@@ -44,6 +46,7 @@ export const readTodo = {
 export const createTodo = {
   operationId: 'createTodo',
   summary: 'Create a todo that is not completed',
+  description: 'The response has the id of the todo.',
   headers: IdempotencyHeaders,
   body: Type.Object({ description: Description }, { $id: 'CreateTodo', examples: [{ description: 'Buy milk' }] }),
   response: {
@@ -55,6 +58,7 @@ export const createTodo = {
 export const updateTodo = {
   operationId: 'updateTodo',
   summary: 'Replace description and completion of the todo whose id is in the body',
+  description: 'All three fields must be sent.',
   body: Type.Object(
     { id: Id, ...TodoChanges.properties },
     { $id: 'UpdateTodo', examples: [{ ...example, isCompleted: 1 }] },

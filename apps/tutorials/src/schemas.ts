@@ -23,6 +23,7 @@ const TutorialId = Type.Object({ id: RawId });
 export const listTutorials = {
   operationId: 'listTutorials',
   summary: 'All tutorials, or those whose title contains a text',
+  description: 'In the order of their ids, without pages.',
   querystring: Type.Object({
     title: Type.Optional(Type.String({ description: 'Matched literally and in any case. An empty text matches all.' })),
   }),
@@ -32,12 +33,14 @@ export const listTutorials = {
 export const listPublishedTutorials = {
   operationId: 'listPublishedTutorials',
   summary: 'The published tutorials',
+  description: 'In the order of their ids, without pages.',
   response: { 200: Tutorials },
 };
 
 export const createTutorial = {
   operationId: 'createTutorial',
   summary: 'Create a tutorial',
+  description: 'Without a description it is empty, and not published unless the body says so.',
   headers: IdempotencyHeaders,
   body: Type.Object(
     {
@@ -53,6 +56,7 @@ export const createTutorial = {
 export const readTutorial = {
   operationId: 'readTutorial',
   summary: 'One tutorial',
+  description: 'A 404 means that there is no such tutorial, or not any more.',
   params: TutorialId,
   response: { 200: { ...Tutorial, description: 'The tutorial.' }, 404: Message },
 };
@@ -60,6 +64,7 @@ export const readTutorial = {
 export const updateTutorial = {
   operationId: 'updateTutorial',
   summary: 'Change the fields that are sent',
+  description: 'At least one of them must be sent.',
   params: TutorialId,
   body: Type.Partial(
     Type.Object({
@@ -82,6 +87,7 @@ export const updateTutorial = {
 export const deleteTutorial = {
   operationId: 'deleteTutorial',
   summary: 'Remove a tutorial for good',
+  description: 'No other tutorial gets its id.',
   params: TutorialId,
   response: {
     200: {
@@ -96,6 +102,7 @@ export const deleteTutorial = {
 export const deleteAllTutorials = {
   operationId: 'deleteAllTutorials',
   summary: 'Remove all tutorials for good',
+  description: 'Published or not.',
   response: {
     200: {
       ...Message,

@@ -4,14 +4,26 @@ export interface paths {
     "/v1/items": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Id of the request in the log: printable ASCII. The service makes one in place of any other.
+                 * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+                 */
+                "x-request-id"?: components["parameters"]["RequestId"];
+            };
             path?: never;
             cookie?: never;
         };
-        /** A page of items in the order of their ids */
+        /**
+         * A page of items in the order of their ids
+         * @description The Link header leads to the other pages. A page past the end is empty.
+         */
         get: operations["listItems"];
         put?: never;
-        /** Create an item in status Doing */
+        /**
+         * Create an item in status Doing
+         * @description The response has the id of the item.
+         */
         post: operations["createItem"];
         delete?: never;
         options?: never;
@@ -22,11 +34,20 @@ export interface paths {
     "/v1/items/summary": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Id of the request in the log: printable ASCII. The service makes one in place of any other.
+                 * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+                 */
+                "x-request-id"?: components["parameters"]["RequestId"];
+            };
             path?: never;
             cookie?: never;
         };
-        /** How many items there are and how many of them are finished */
+        /**
+         * How many items there are and how many of them are finished
+         * @description Both numbers are those of one moment.
+         */
         get: operations["summariseItems"];
         put?: never;
         post?: never;
@@ -39,11 +60,20 @@ export interface paths {
     "/v1/items/{id}": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Id of the request in the log: printable ASCII. The service makes one in place of any other.
+                 * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+                 */
+                "x-request-id"?: components["parameters"]["RequestId"];
+            };
             path?: never;
             cookie?: never;
         };
-        /** One item */
+        /**
+         * One item
+         * @description A 404 means that there is no such item, or not any more.
+         */
         get: operations["readItem"];
         /**
          * Change the title, the status or both
@@ -51,7 +81,10 @@ export interface paths {
          */
         put: operations["updateItem"];
         post?: never;
-        /** Remove an item for good */
+        /**
+         * Remove an item for good
+         * @description No other item gets its id.
+         */
         delete: operations["deleteItem"];
         options?: never;
         head?: never;
@@ -61,11 +94,236 @@ export interface paths {
 }
 export type webhooks = Record<string, never>;
 export interface components {
-    schemas: never;
-    responses: never;
-    parameters: never;
+    schemas: {
+        Message: {
+            /**
+             * @description A sentence for people.
+             * @example Not found
+             */
+            message: string;
+        };
+        StorageError: {
+            /** @example Database error */
+            message: string;
+            error: {
+                /**
+                 * @description A SQLSTATE or the name of a system error.
+                 * @example 57P03
+                 */
+                code: string;
+            };
+        };
+        /**
+         * @example {
+         *       "id": 1
+         *     }
+         */
+        CreatedItem: {
+            /**
+             * Format: int64
+             * @description Assigned by the service, increasing.
+             * @example 1
+             */
+            id: number;
+        };
+        /**
+         * @example {
+         *       "title": "Buy milk"
+         *     }
+         */
+        CreateItem: {
+            /**
+             * @description Not blank; at most 150 characters (Unicode code points).
+             * @example Buy milk
+             */
+            title: string;
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "title": "Buy milk",
+         *       "status": "Doing",
+         *       "created_at": "2026-11-20T18:30:00.000Z",
+         *       "updated_at": "2026-11-20T18:30:00.000Z"
+         *     }
+         */
+        Item: {
+            /**
+             * Format: int64
+             * @description Assigned by the service, increasing.
+             * @example 1
+             */
+            id: number;
+            /** @example Buy milk */
+            title: string;
+            /** @enum {string} */
+            status: "Doing" | "Finished";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds.
+             * @example 2026-11-20T18:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds.
+             * @example 2026-11-20T18:30:00.000Z
+             */
+            updated_at: string;
+        };
+        /**
+         * @example {
+         *       "finished": 12,
+         *       "total": 42
+         *     }
+         */
+        ItemSummary: {
+            finished: number;
+            total: number;
+        };
+        /**
+         * @example {
+         *       "status": "Finished"
+         *     }
+         */
+        UpdateItem: {
+            /**
+             * @description Not blank; at most 150 characters (Unicode code points).
+             * @example Buy milk
+             */
+            title?: string;
+            /** @enum {string} */
+            status?: "Doing" | "Finished";
+        };
+    };
+    responses: {
+        /** @description The client has the current version: its entity tag is in If-None-Match. */
+        NotModified: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                etag: components["headers"]["ETag"];
+                "cache-control": components["headers"]["CacheControl"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The request is not valid. The message says why. */
+        BadRequest: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Message"];
+            };
+        };
+        /** @description There is no such record. */
+        NotFound: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Message"];
+            };
+        };
+        /** @description The record has none of the entity tags in If-Match. Nothing has been changed. */
+        PreconditionFailed: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Message"];
+            };
+        };
+        /** @description The body is larger than 1 MiB. */
+        ContentTooLarge: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Message"];
+            };
+        };
+        /** @description The body has another media type or encoding than the service reads. */
+        UnsupportedMediaType: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Message"];
+            };
+        };
+        /** @description The service or its database has failed. */
+        InternalServerError: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["StorageError"];
+            };
+        };
+        /** @description The service is overloaded and has done nothing. The same request may succeed in a moment. */
+        ServiceUnavailable: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "retry-after": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Message"];
+            };
+        };
+    };
+    parameters: {
+        /**
+         * @description Id of the request in the log: printable ASCII. The service makes one in place of any other.
+         * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+         */
+        RequestId: string;
+        /**
+         * @description Entity tags of the versions that the client has: the response is a 304 if one of them is current.
+         * @example "Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"
+         */
+        IfNoneMatch: string;
+        /**
+         * @description Entity tag of the version that may be changed, or *: for another one the response is a 412.
+         * @example "Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"
+         */
+        IfMatch: string;
+    };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /**
+         * @description Id of the request in the log: the one of the request, if it has any.
+         * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+         */
+        RequestId: string;
+        /**
+         * @description Seconds after which to try again.
+         * @example 1
+         */
+        RetryAfter: number;
+        /**
+         * @description Entity tag of this version. A long list has a weak one, or none.
+         * @example "Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"
+         */
+        ETag: string;
+        /**
+         * @description no-cache with an entity tag, else no-store.
+         * @example no-cache
+         */
+        CacheControl: string;
+        /**
+         * @description URL of the new record, relative to that of the request.
+         * @example items/1
+         */
+        Location: string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -78,15 +336,29 @@ export interface operations {
                 /** @description Records per page. Not clamped: a large page is streamed. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description Id of the request in the log: printable ASCII. The service makes one in place of any other.
+                 * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+                 */
+                "x-request-id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description Entity tags of the versions that the client has: the response is a 304 if one of them is current.
+                 * @example "Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"
+                 */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The items of the page. */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    etag: components["headers"]["ETag"];
+                    "cache-control": components["headers"]["CacheControl"];
                     /** @description URLs of the first, prev, next and last page (RFC 8288), as far as there are such pages. */
                     link?: string;
                     /** @description Records on all pages together. */
@@ -94,72 +366,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description Assigned by the service, increasing.
-                         * @example 1
-                         */
-                        id: number;
-                        /** @example Buy milk */
-                        title: string;
-                        /** @enum {string} */
-                        status: "Doing" | "Finished";
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601, UTC, milliseconds.
-                         * @example 2026-11-20T18:30:00.000Z
-                         */
-                        created_at: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601, UTC, milliseconds.
-                         * @example 2026-11-20T18:30:00.000Z
-                         */
-                        updated_at: string;
-                    }[];
+                    "application/json": components["schemas"]["Item"][];
                 };
             };
-            /** @description The client has this version: its entity tag is in If-None-Match. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The database failed. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                        error: {
-                            /** @description A SQLSTATE or the name of a system error. */
-                            code: string;
-                        };
-                    };
-                };
-            };
-            /** @description More is asked for than can be done. */
-            503: {
-                headers: {
-                    /** @description Seconds after which to try again. */
-                    "retry-after"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     createItem: {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description Id of the request in the log: printable ASCII. The service makes one in place of any other.
+                 * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+                 */
+                "x-request-id"?: components["parameters"]["RequestId"];
                 /**
                  * @description 1 to 255 visible ASCII characters, new for each record. Sent again with the same body within 24 hours, it creates nothing and gets the first response again.
                  * @example 8e03978e-40d5-43e8-bc93-6894a57f9324
@@ -171,167 +395,91 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Not blank; at most 150 characters (Unicode code points).
-                     * @example Buy milk
-                     */
-                    title: string;
-                };
+                "application/json": components["schemas"]["CreateItem"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The item has been created. */
             201: {
                 headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description Assigned by the service, increasing.
-                         * @example 1
-                         */
-                        id: number;
-                    };
+                    "application/json": components["schemas"]["CreatedItem"];
                 };
             };
-            /** @description What was sent is not valid; the message says what. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The body is larger than 1 MiB. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The body is of another media type. */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             /** @description The Idempotency-Key was used with another body. */
             422: {
                 headers: {
+                    "x-request-id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["Message"];
                 };
             };
-            /** @description The database failed. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                        error: {
-                            /** @description A SQLSTATE or the name of a system error. */
-                            code: string;
-                        };
-                    };
-                };
-            };
-            /** @description More is asked for than can be done. */
-            503: {
-                headers: {
-                    /** @description Seconds after which to try again. */
-                    "retry-after"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     summariseItems: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Id of the request in the log: printable ASCII. The service makes one in place of any other.
+                 * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+                 */
+                "x-request-id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description Entity tags of the versions that the client has: the response is a 304 if one of them is current.
+                 * @example "Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"
+                 */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The numbers of items. */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    etag: components["headers"]["ETag"];
+                    "cache-control": components["headers"]["CacheControl"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        finished: number;
-                        total: number;
-                    };
+                    "application/json": components["schemas"]["ItemSummary"];
                 };
             };
-            /** @description The client has this version: its entity tag is in If-None-Match. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The database failed. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                        error: {
-                            /** @description A SQLSTATE or the name of a system error. */
-                            code: string;
-                        };
-                    };
-                };
-            };
-            /** @description More is asked for than can be done. */
-            503: {
-                headers: {
-                    /** @description Seconds after which to try again. */
-                    "retry-after"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     readItem: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Id of the request in the log: printable ASCII. The service makes one in place of any other.
+                 * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+                 */
+                "x-request-id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description Entity tags of the versions that the client has: the response is a 304 if one of them is current.
+                 * @example "Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"
+                 */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description Decimal digits.
@@ -343,100 +491,40 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The item. */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    etag: components["headers"]["ETag"];
+                    "cache-control": components["headers"]["CacheControl"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description Assigned by the service, increasing.
-                         * @example 1
-                         */
-                        id: number;
-                        /** @example Buy milk */
-                        title: string;
-                        /** @enum {string} */
-                        status: "Doing" | "Finished";
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601, UTC, milliseconds.
-                         * @example 2026-11-20T18:30:00.000Z
-                         */
-                        created_at: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601, UTC, milliseconds.
-                         * @example 2026-11-20T18:30:00.000Z
-                         */
-                        updated_at: string;
-                    };
+                    "application/json": components["schemas"]["Item"];
                 };
             };
-            /** @description The client has this version: its entity tag is in If-None-Match. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description What was sent is not valid; the message says what. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description There is no such record. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The database failed. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                        error: {
-                            /** @description A SQLSTATE or the name of a system error. */
-                            code: string;
-                        };
-                    };
-                };
-            };
-            /** @description More is asked for than can be done. */
-            503: {
-                headers: {
-                    /** @description Seconds after which to try again. */
-                    "retry-after"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     updateItem: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Id of the request in the log: printable ASCII. The service makes one in place of any other.
+                 * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+                 */
+                "x-request-id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description Entity tag of the version that may be changed, or *: for another one the response is a 412.
+                 * @example "Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"
+                 */
+                "if-match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description Decimal digits.
@@ -448,118 +536,49 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Not blank; at most 150 characters (Unicode code points).
-                     * @example Buy milk
-                     */
-                    title?: string;
-                    /** @enum {string} */
-                    status?: "Doing" | "Finished";
-                };
+                "application/json": components["schemas"]["UpdateItem"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The item has been changed. */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        message: string;
-                    };
+                    /**
+                     * @example {
+                     *       "message": "Item updated successfully"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Message"];
                 };
             };
-            /** @description What was sent is not valid; the message says what. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description There is no such record. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The record has none of the entity tags in If-Match. Nothing has been changed. */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The body is larger than 1 MiB. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The body is of another media type. */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The database failed. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                        error: {
-                            /** @description A SQLSTATE or the name of a system error. */
-                            code: string;
-                        };
-                    };
-                };
-            };
-            /** @description More is asked for than can be done. */
-            503: {
-                headers: {
-                    /** @description Seconds after which to try again. */
-                    "retry-after"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     deleteItem: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Id of the request in the log: printable ASCII. The service makes one in place of any other.
+                 * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+                 */
+                "x-request-id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description Entity tag of the version that may be changed, or *: for another one the response is a 412.
+                 * @example "Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"
+                 */
+                "if-match"?: components["parameters"]["IfMatch"];
+            };
             path: {
                 /**
                  * @description Decimal digits.
@@ -571,100 +590,26 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The item has been removed. */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        message: string;
-                    };
+                    /**
+                     * @example {
+                     *       "message": "Item deleted successfully"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Message"];
                 };
             };
-            /** @description What was sent is not valid; the message says what. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description There is no such record. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The record has none of the entity tags in If-Match. Nothing has been changed. */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The body is larger than 1 MiB. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The body is of another media type. */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The database failed. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                        error: {
-                            /** @description A SQLSTATE or the name of a system error. */
-                            code: string;
-                        };
-                    };
-                };
-            };
-            /** @description More is asked for than can be done. */
-            503: {
-                headers: {
-                    /** @description Seconds after which to try again. */
-                    "retry-after"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
 }

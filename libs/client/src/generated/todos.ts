@@ -4,15 +4,30 @@ export interface paths {
     "/api/todos": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Id of the request in the log: printable ASCII. The service makes one in place of any other.
+                 * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+                 */
+                "x-request-id"?: components["parameters"]["RequestId"];
+            };
             path?: never;
             cookie?: never;
         };
-        /** All todos in the order of their ids */
+        /**
+         * All todos in the order of their ids
+         * @description Open todos and completed ones, without pages.
+         */
         get: operations["listTodos"];
-        /** Replace description and completion of the todo whose id is in the body */
+        /**
+         * Replace description and completion of the todo whose id is in the body
+         * @description All three fields must be sent.
+         */
         put: operations["updateTodo"];
-        /** Create a todo that is not completed */
+        /**
+         * Create a todo that is not completed
+         * @description The response has the id of the todo.
+         */
         post: operations["createTodo"];
         delete?: never;
         options?: never;
@@ -23,11 +38,20 @@ export interface paths {
     "/api/todos/{id}": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Id of the request in the log: printable ASCII. The service makes one in place of any other.
+                 * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+                 */
+                "x-request-id"?: components["parameters"]["RequestId"];
+            };
             path?: never;
             cookie?: never;
         };
-        /** One todo */
+        /**
+         * One todo
+         * @description A 404 means that there is no such todo.
+         */
         get: operations["readTodo"];
         put?: never;
         post?: never;
@@ -40,11 +64,226 @@ export interface paths {
 }
 export type webhooks = Record<string, never>;
 export interface components {
-    schemas: never;
-    responses: never;
-    parameters: never;
+    schemas: {
+        Message: {
+            /**
+             * @description A sentence for people.
+             * @example Not found
+             */
+            message: string;
+        };
+        StorageError: {
+            /** @example Database error */
+            message: string;
+            error: {
+                /**
+                 * @description A SQLSTATE or the name of a system error.
+                 * @example 57P03
+                 */
+                code: string;
+            };
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "description": "Buy milk",
+         *       "isCompleted": 0
+         *     }
+         */
+        Todo: {
+            /**
+             * Format: int64
+             * @description Assigned by the service, increasing.
+             * @example 1
+             */
+            id: number;
+            /** @example Buy milk */
+            description: string;
+            /**
+             * @description 0: not completed, 1: completed.
+             * @enum {integer}
+             */
+            isCompleted: 0 | 1;
+        };
+        SavedTodo: {
+            /**
+             * @description A sentence for people.
+             * @example Not found
+             */
+            message: string;
+            /**
+             * Format: int64
+             * @description Assigned by the service, increasing.
+             * @example 1
+             */
+            id: number;
+        };
+        /**
+         * @example {
+         *       "description": "Buy milk"
+         *     }
+         */
+        CreateTodo: {
+            /**
+             * @description Not blank; at most 255 characters (Unicode code points).
+             * @example Buy milk
+             */
+            description: string;
+        };
+        /**
+         * @example {
+         *       "id": 1,
+         *       "description": "Buy milk",
+         *       "isCompleted": 1
+         *     }
+         */
+        UpdateTodo: {
+            /**
+             * Format: int64
+             * @description Assigned by the service, increasing.
+             * @example 1
+             */
+            id: number;
+            /**
+             * @description Not blank; at most 255 characters (Unicode code points).
+             * @example Buy milk
+             */
+            description: string;
+            /**
+             * @description 0: not completed, 1: completed.
+             * @enum {integer}
+             */
+            isCompleted: 0 | 1;
+        };
+    };
+    responses: {
+        /** @description The client has the current version: its entity tag is in If-None-Match. */
+        NotModified: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                etag: components["headers"]["ETag"];
+                "cache-control": components["headers"]["CacheControl"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The request is not valid. The message says why. */
+        BadRequest: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Message"];
+            };
+        };
+        /** @description There is no such record. */
+        NotFound: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Message"];
+            };
+        };
+        /** @description The record has none of the entity tags in If-Match. Nothing has been changed. */
+        PreconditionFailed: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Message"];
+            };
+        };
+        /** @description The body is larger than 1 MiB. */
+        ContentTooLarge: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Message"];
+            };
+        };
+        /** @description The body has another media type or encoding than the service reads. */
+        UnsupportedMediaType: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Message"];
+            };
+        };
+        /** @description The service or its database has failed. */
+        InternalServerError: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["StorageError"];
+            };
+        };
+        /** @description The service is overloaded and has done nothing. The same request may succeed in a moment. */
+        ServiceUnavailable: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "retry-after": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Message"];
+            };
+        };
+    };
+    parameters: {
+        /**
+         * @description Id of the request in the log: printable ASCII. The service makes one in place of any other.
+         * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+         */
+        RequestId: string;
+        /**
+         * @description Entity tags of the versions that the client has: the response is a 304 if one of them is current.
+         * @example "Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"
+         */
+        IfNoneMatch: string;
+        /**
+         * @description Entity tag of the version that may be changed, or *: for another one the response is a 412.
+         * @example "Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"
+         */
+        IfMatch: string;
+    };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /**
+         * @description Id of the request in the log: the one of the request, if it has any.
+         * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+         */
+        RequestId: string;
+        /**
+         * @description Seconds after which to try again.
+         * @example 1
+         */
+        RetryAfter: number;
+        /**
+         * @description Entity tag of this version. A long list has a weak one, or none.
+         * @example "Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"
+         */
+        ETag: string;
+        /**
+         * @description no-cache with an entity tag, else no-store.
+         * @example no-cache
+         */
+        CacheControl: string;
+        /**
+         * @description URL of the new record, relative to that of the request.
+         * @example items/1
+         */
+        Location: string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -52,205 +291,99 @@ export interface operations {
     listTodos: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Id of the request in the log: printable ASCII. The service makes one in place of any other.
+                 * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+                 */
+                "x-request-id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description Entity tags of the versions that the client has: the response is a 304 if one of them is current.
+                 * @example "Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"
+                 */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description All todos. */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    etag: components["headers"]["ETag"];
+                    "cache-control": components["headers"]["CacheControl"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description Assigned by the service, increasing.
-                         * @example 1
-                         */
-                        id: number;
-                        /** @example Buy milk */
-                        description: string;
-                        /**
-                         * @description 0: not completed, 1: completed.
-                         * @enum {unknown}
-                         */
-                        isCompleted: 0 | 1;
-                    }[];
+                    "application/json": components["schemas"]["Todo"][];
                 };
             };
-            /** @description The client has this version: its entity tag is in If-None-Match. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The database failed. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                        error: {
-                            /** @description A SQLSTATE or the name of a system error. */
-                            code: string;
-                        };
-                    };
-                };
-            };
-            /** @description More is asked for than can be done. */
-            503: {
-                headers: {
-                    /** @description Seconds after which to try again. */
-                    "retry-after"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     updateTodo: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Id of the request in the log: printable ASCII. The service makes one in place of any other.
+                 * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+                 */
+                "x-request-id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description Entity tag of the version that may be changed, or *: for another one the response is a 412.
+                 * @example "Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"
+                 */
+                "if-match"?: components["parameters"]["IfMatch"];
+            };
             path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Assigned by the service, increasing.
-                     * @example 1
-                     */
-                    id: number;
-                    /**
-                     * @description Not blank; at most 255 characters (Unicode code points).
-                     * @example Buy milk
-                     */
-                    description: string;
-                    /**
-                     * @description 0: not completed, 1: completed.
-                     * @enum {unknown}
-                     */
-                    isCompleted: 0 | 1;
-                };
+                "application/json": components["schemas"]["UpdateTodo"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The todo has been changed. */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        message: string;
-                        /**
-                         * @description Assigned by the service, increasing.
-                         * @example 1
-                         */
-                        id: number;
-                    };
+                    /**
+                     * @example {
+                     *       "message": "Update created",
+                     *       "id": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SavedTodo"];
                 };
             };
-            /** @description What was sent is not valid; the message says what. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description There is no such record. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The record has none of the entity tags in If-Match. Nothing has been changed. */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The body is larger than 1 MiB. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The body is of another media type. */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The database failed. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                        error: {
-                            /** @description A SQLSTATE or the name of a system error. */
-                            code: string;
-                        };
-                    };
-                };
-            };
-            /** @description More is asked for than can be done. */
-            503: {
-                headers: {
-                    /** @description Seconds after which to try again. */
-                    "retry-after"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     createTodo: {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description Id of the request in the log: printable ASCII. The service makes one in place of any other.
+                 * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+                 */
+                "x-request-id"?: components["parameters"]["RequestId"];
                 /**
                  * @description 1 to 255 visible ASCII characters, new for each record. Sent again with the same body within 24 hours, it creates nothing and gets the first response again.
                  * @example 8e03978e-40d5-43e8-bc93-6894a57f9324
@@ -262,200 +395,86 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Not blank; at most 255 characters (Unicode code points).
-                     * @example Buy milk
-                     */
-                    description: string;
-                };
+                "application/json": components["schemas"]["CreateTodo"];
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description The todo has been created. */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        message: string;
-                        /**
-                         * @description Assigned by the service, increasing.
-                         * @example 1
-                         */
-                        id: number;
-                    };
+                    /**
+                     * @example {
+                     *       "message": "Todo created",
+                     *       "id": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SavedTodo"];
                 };
             };
-            /** @description What was sent is not valid; the message says what. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The body is larger than 1 MiB. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The body is of another media type. */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             /** @description The Idempotency-Key was used with another body. */
             422: {
                 headers: {
+                    "x-request-id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["Message"];
                 };
             };
-            /** @description The database failed. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                        error: {
-                            /** @description A SQLSTATE or the name of a system error. */
-                            code: string;
-                        };
-                    };
-                };
-            };
-            /** @description More is asked for than can be done. */
-            503: {
-                headers: {
-                    /** @description Seconds after which to try again. */
-                    "retry-after"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     readTodo: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Id of the request in the log: printable ASCII. The service makes one in place of any other.
+                 * @example 0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55
+                 */
+                "x-request-id"?: components["parameters"]["RequestId"];
+                /**
+                 * @description Entity tags of the versions that the client has: the response is a 304 if one of them is current.
+                 * @example "Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"
+                 */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description Read as parseInt(id, 10) reads it: 12abc is 12.
                  * @example 1
                  */
-                id: string;
+                id: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description The todo. */
             200: {
                 headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    etag: components["headers"]["ETag"];
+                    "cache-control": components["headers"]["CacheControl"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description Assigned by the service, increasing.
-                         * @example 1
-                         */
-                        id: number;
-                        /** @example Buy milk */
-                        description: string;
-                        /**
-                         * @description 0: not completed, 1: completed.
-                         * @enum {unknown}
-                         */
-                        isCompleted: 0 | 1;
-                    };
+                    "application/json": components["schemas"]["Todo"];
                 };
             };
-            /** @description The client has this version: its entity tag is in If-None-Match. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description What was sent is not valid; the message says what. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description There is no such record. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
-            /** @description The database failed. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                        error: {
-                            /** @description A SQLSTATE or the name of a system error. */
-                            code: string;
-                        };
-                    };
-                };
-            };
-            /** @description More is asked for than can be done. */
-            503: {
-                headers: {
-                    /** @description Seconds after which to try again. */
-                    "retry-after"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        message: string;
-                    };
-                };
-            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
 }

@@ -26,7 +26,12 @@ export async function addDocument(app: FastifyInstance, info: DocumentInfo, erro
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { ...info, version, license: { name: 'MIT', identifier: 'MIT' } },
+      info: {
+        ...info,
+        version,
+        contact: { name: 'The maintainers of rest-services' },
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
       servers: [{ url: '/' }],
       security: [],
       tags: [tag],
