@@ -25,7 +25,7 @@ export async function startProxy(target: string) {
   const received: Received[] = [];
   const proxy = {
     ...{ faults, received, url: '' },
-    hasRelativeLinks: false,
+    hasAbsolutePaths: false,
     stop: () => server.close(),
   };
 
@@ -41,9 +41,7 @@ export async function startProxy(target: string) {
     const forwarded = await fetchWhenServed(target + url, { method, headers, ...(body && { body }) });
     const content = Buffer.from(await forwarded.arrayBuffer());
     if (fault === 'lose the response') return response.destroy();
-    const link = forwarded.headers
-      .get('link')
-      ?.replaceAll('</v1/items?', proxy.hasRelativeLinks ? '<?' : '</v1/items?');
+    const link = forwarded.headers.get('link')?.replaceAll('<?', proxy.hasAbsolutePaths ? '</v1/items?' : '<?');
     response.writeHead(forwarded.status, { 'content-length': content.length, ...(link && { link }) });
     if (fault !== 'lose half of the response') return response.end(content);
     return response.write(content.subarray(0, content.length / 2), () => response.destroy());
