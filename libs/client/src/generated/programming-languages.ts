@@ -295,11 +295,6 @@ export interface components {
          * @example no-cache
          */
         CacheControl: string;
-        /**
-         * @description URL of the new record, relative to that of the request.
-         * @example items/1
-         */
-        Location: string;
     };
     pathItems: never;
 }

@@ -173,7 +173,19 @@ export function withSharedParts(path: Record<string, Operation>, shared: SharedR
 
 /** The parts that the operations of these paths refer to. */
 export function sharedComponents(paths: object, shared: SharedResponses) {
-  const text = JSON.stringify(paths);
-  const used = Object.values(shared).filter(({ name }) => text.includes(`"#/components/responses/${name}"`));
-  return { responses: Object.fromEntries(used.map(({ name, response }) => [name, response])), parameters, headers };
+  const all = Object.fromEntries(Object.values(shared).map(({ name, response }) => [name, response]));
+  const responses = usedIn(paths, 'responses', all);
+  return {
+    responses,
+    parameters: usedIn(paths, 'parameters', parameters),
+    headers: usedIn({ paths, responses }, 'headers', headers),
+  };
+}
+
+/** The components of a kind that `parts` refer to. */
+function usedIn<Component>(parts: object, kind: string, components: Record<string, Component>) {
+  const text = JSON.stringify(parts);
+  return Object.fromEntries(
+    Object.entries(components).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
+  );
 }
