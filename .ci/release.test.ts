@@ -51,7 +51,7 @@ describe('What is to be released', () => {
 
 const hasGit = spawnSync('git', ['--version']).status === 0;
 
-// Nx commits and tags by itself.
+// Nx needs git even for a dry run, and a machine that only tests may lack it.
 (hasGit ? describe : describe.skip)('nx release', () => {
   const copy = mkdtempSync(join(tmpdir(), 'release-test-'));
   const read = (file: string) => readFileSync(join(copy, file), 'utf8');
@@ -78,7 +78,7 @@ const hasGit = spawnSync('git', ['--version']).status === 0;
     execFileSync(file, args, { cwd: copy, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
   beforeAll(() => {
-    // No clone: what is released may be a copy without history.
+    // A copy, because the released tree may have no history to clone.
     const projects = ['apps', 'libs'].flatMap((parent) =>
       readdirSync(join(workspace, parent)).map((name) => join(parent, name)),
     );

@@ -3,7 +3,7 @@ import type { Todo } from './api.ts';
 /** Characters that need more than lower case. */
 const NOT_ASCII = /[^ -~\s\0]/;
 
-/** Marks that writers of Latin, Greek, Cyrillic, Hebrew and Arabic leave out, and what nobody sees. In other scripts, marks are vowels. */
+/** Marks that writers of Latin, Greek, Cyrillic, Hebrew and Arabic leave out, and invisible characters. In other scripts, marks are vowels. */
 const UNSEEN =
   /[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\p{Default_Ignorable_Code_Point}]/gu;
 
@@ -53,7 +53,7 @@ const folded = new WeakMap<Todo, string>();
 export function prepareSearch(todos: Todo[]) {
   const missing = todos.filter((todo) => !folded.has(todo));
   const texts = missing.map(({ description }) => {
-    // A field of one line may drop the line breaks of what is pasted into it.
+    // A field of one line may drop the line breaks of a pasted text.
     const inOneLine = description.replace(LINE_BREAKS, '');
     return inOneLine === description ? description : `${description}\n${inOneLine}`;
   });

@@ -19,7 +19,7 @@ const KEYS = [
 
 const SWITCH = 'shortcuts';
 
-/** Keys for what is done often, and the button that lists them. */
+/** Keys for frequent actions, and the button that lists them. */
 export function Shortcuts() {
   const { route } = useLocation();
   const [isOpen, setOpen] = useState(false);

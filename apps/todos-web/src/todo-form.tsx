@@ -15,7 +15,7 @@ interface TodoFormProps {
   initial: Values;
   /** Under which what is typed is kept. */
   draftKey: string;
-  /** Whether the todo to edit is no longer there: what is saved is a new one. */
+  /** Whether the todo to edit has been deleted, so that a save creates a new one. */
   isGone?: boolean;
   /** Where to go without saving. */
   cancel: string;
@@ -39,7 +39,7 @@ export function TodoForm({ initial, draftKey, isGone, cancel, onSave, onSaved }:
   // Null again when the page has been left.
   const field = useRef<HTMLTextAreaElement>(null);
   const versions = useRef<HTMLFieldSetElement>(null);
-  /** Tells of what waits for the network when the form is left. */
+  /** Reports a save that waits for the network when the form is left. */
   const handOver = useRef<(() => void) | undefined>(undefined);
   useAnnouncement(isSaving ? 'Saving…' : undefined);
 
@@ -238,7 +238,7 @@ interface VersionsProps {
   onChoose: (isTheirs: boolean) => void;
 }
 
-/** What the user has typed beside what another client has saved meanwhile: the one that is chosen is in the field, to be saved. */
+/** What the user has typed beside another client's newer version. The chosen one is in the field, to be saved. */
 function Versions({ mine, theirs, isTheirs, fieldset, isDisabled, error, onChoose }: VersionsProps) {
   const version = (label: string, { description, isCompleted }: Values, isOther: boolean) => (
     <label class="version">

@@ -62,7 +62,7 @@ export async function loadTodos(): Promise<void> {
   if (list) await new Promise((resolve) => setTimeout(resolve));
   if (asked < lastShown) return;
   if (!list) {
-    // Another list has come meanwhile, or a todo that differs: what has not changed is no longer in the store.
+    // Another list or a changed todo has arrived first, so the unchanged list is no longer in the store.
     if (listTag !== known) await loadTodos();
     return;
   }
@@ -131,7 +131,7 @@ export async function saveTodo(typed: Todo, shown: TaggedTodo): Promise<void> {
   });
 }
 
-/** The last of the todos that are added one after the other. */
+/** Ends when all todos of earlier calls are added, which keeps their order. */
 let adding: Promise<unknown> = Promise.resolve();
 let timesLost = 0;
 
@@ -201,7 +201,7 @@ const WRITERS = 4;
 
 /** Shows todos as open or done at once, and as they were, with a notice, if that can't be saved. */
 export async function setCompleted(ids: number[], isCompleted: Completed): Promise<void> {
-  // A toggle that is on its way writes what is wanted by then.
+  // A toggle that is on its way writes the state that is wanted when it starts.
   const waiting = ids.filter((id) => !store.get().wanted.has(id));
   want(ids, isCompleted);
   ids.forEach((id) => closeNotice(aboutTodo(id)));

@@ -45,7 +45,7 @@ export function useDraft<Values extends object>(name: string, initial: Values) {
 
   return {
     values,
-    /** Both versions of a record that another client has changed meanwhile; `isTheirs` is undefined until `choose` is called. */
+    /** Both versions of a record that another client has changed; `isTheirs` is undefined until `choose` is called. */
     conflict: other && { mine: isTheirs ? other : values, theirs: isTheirs ? values : other, isTheirs },
     /** State of an earlier visit's changes that the form shows: `kept`, or `sent` without waiting for the response. */
     restored: found && (found.isSent ? ('sent' as const) : ('kept' as const)),
@@ -92,7 +92,7 @@ export const draftBase = (name: string): unknown => read(keyOf(name))?.base;
 
 const keyOf = (name: string) => `form ${name}`;
 
-/** @returns the draft for what is stored by now: a conflict, if that is not what the user has seen */
+/** @returns the draft for the stored record: a conflict, if that is not what the user has seen */
 function restored<Values extends object>(draft: Draft<Values> | undefined, stored: Values): Draft<Values> | undefined {
   if (!draft || isSame(mineOf(draft), stored)) return undefined;
   if (isSame(draft.base, stored)) return draft;

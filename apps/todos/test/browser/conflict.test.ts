@@ -20,7 +20,7 @@ async function typeMeanwhile() {
   await changeByAnother('Buy bread', 1);
 }
 
-/** Saves what was typed meanwhile. Both versions are shown then. */
+/** Saves the form after another client's change. Both versions are shown then. */
 async function meetConflict() {
   await typeMeanwhile();
   await save().click();
