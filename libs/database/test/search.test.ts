@@ -2,8 +2,10 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import fc from 'fast-check';
-import { sql, type Kysely } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
 import { OverloadedError } from '@rest-services/errors';
+import { resultTypes } from '../src/connection/result-types.ts';
 import { createFoldCase, Database, repository, type List } from '../src/index.ts';
 import { createSearch } from '../src/rows/search.ts';
 import { reportStatistics, rowsLookedAt, statementsDuring } from './statements.ts';
@@ -28,12 +30,14 @@ const farId = 100_077;
 let database: TestDatabase;
 /** One connection, so that statements run in sequence and a sample is known after the first search. */
 let db: Database<Tables>;
+/** One connection without timeouts, because a busy machine would exceed them. */
 let observer: Kysely<Tables>;
 let withTitle: ReturnType<typeof search>;
 const open = () => new Database<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
 beforeAll(async () => {
   database = await createTestDatabase();
-  observer = open();
+  const pool = new pg.Pool({ connectionString: database.url, types: resultTypes(), max: 1 });
+  observer = new Kysely({ dialect: new PostgresDialect({ pool }) });
   await sql`create extension pg_trgm`.execute(observer);
   await createFoldCase(observer);
   await createTable('book');
