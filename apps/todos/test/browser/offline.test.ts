@@ -45,7 +45,8 @@ describe('Offline, a reload shows again', () => {
     await shows(page(), 'Buy bread');
     await store('Buy soap');
     await page().context().setOffline(false);
-    await shows(page(), 'Buy soap');
+    // The service worker may be back online after the page: then the next poll, 15 s later, finds the network.
+    await page().getByText('Buy soap').waitFor({ timeout: 45_000 });
     await hides(page(), 'You are offline.');
   });
 

@@ -153,11 +153,12 @@ describe('The list', () => {
 
   test('is printed whole, and in dark letters on a light page', async () => {
     await store(...Array.from({ length: 300 }, (_, number) => `Number ${number}`));
-    await page().emulateMedia({ colorScheme: 'dark', media: 'print' });
+    await page().emulateMedia({ colorScheme: 'dark' });
     await page().goto('/todos');
     await page().getByRole('checkbox').first().waitFor();
     expect(await page().locator('.todos li').count()).toBeLessThan(300);
     await page().evaluate(() => dispatchEvent(new Event('beforeprint')));
+    await page().emulateMedia({ media: 'print' });
     await page().setViewportSize({ width: 700, height: 900 });
     await settles(() => page().locator('.todos li').count(), 300);
     expect(await page().getByRole('link', { name: 'Edit: ' }).count()).toBe(0);
@@ -166,6 +167,7 @@ describe('The list', () => {
         .locator('html')
         .evaluate((html) => getComputedStyle(html).color),
     ).toBe('rgb(28, 32, 30)');
+    await page().emulateMedia({ media: 'screen' });
     await page().evaluate(() => dispatchEvent(new Event('afterprint')));
     await settles(async () => (await page().locator('.todos li').count()) < 300, true);
   });
