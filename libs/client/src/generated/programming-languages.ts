@@ -190,6 +190,7 @@ export interface components {
                 "x-request-id": components["headers"]["RequestId"];
                 etag: components["headers"]["ETag"];
                 "cache-control": components["headers"]["CacheControl"];
+                vary: components["headers"]["Vary"];
                 [name: string]: unknown;
             };
             content?: never;
@@ -294,7 +295,17 @@ export interface components {
          * @description no-cache with an entity tag, else no-store.
          * @example no-cache
          */
-        CacheControl: string;
+        CacheControl: "no-cache" | "no-store";
+        /**
+         * @description Compression of a long response, as Accept-Encoding requests it.
+         * @example gzip
+         */
+        ContentEncoding: "zstd" | "gzip" | "br";
+        /**
+         * @description Headers of the request that a cache must compare.
+         * @example accept-encoding
+         */
+        Vary: string;
     };
     pathItems: never;
 }
@@ -326,6 +337,8 @@ export interface operations {
                     "x-request-id": components["headers"]["RequestId"];
                     etag: components["headers"]["ETag"];
                     "cache-control": components["headers"]["CacheControl"];
+                    vary: components["headers"]["Vary"];
+                    "content-encoding": components["headers"]["ContentEncoding"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -372,6 +385,8 @@ export interface operations {
                     "x-request-id": components["headers"]["RequestId"];
                     etag: components["headers"]["ETag"];
                     "cache-control": components["headers"]["CacheControl"];
+                    vary: components["headers"]["Vary"];
+                    "content-encoding": components["headers"]["ContentEncoding"];
                     /** @description URLs of the first, prev, next and last page (RFC 8288), as far as there are such pages. */
                     link?: string;
                     /** @description Records on all pages together. */

@@ -163,6 +163,7 @@ export interface components {
                 "x-request-id": components["headers"]["RequestId"];
                 etag: components["headers"]["ETag"];
                 "cache-control": components["headers"]["CacheControl"];
+                vary: components["headers"]["Vary"];
                 [name: string]: unknown;
             };
             content?: never;
@@ -277,7 +278,17 @@ export interface components {
          * @description no-cache with an entity tag, else no-store.
          * @example no-cache
          */
-        CacheControl: string;
+        CacheControl: "no-cache" | "no-store";
+        /**
+         * @description Compression of a long response, as Accept-Encoding requests it.
+         * @example gzip
+         */
+        ContentEncoding: "zstd" | "gzip" | "br";
+        /**
+         * @description Headers of the request that a cache must compare.
+         * @example accept-encoding
+         */
+        Vary: string;
     };
     pathItems: never;
 }
@@ -309,6 +320,8 @@ export interface operations {
                     "x-request-id": components["headers"]["RequestId"];
                     etag: components["headers"]["ETag"];
                     "cache-control": components["headers"]["CacheControl"];
+                    vary: components["headers"]["Vary"];
+                    "content-encoding": components["headers"]["ContentEncoding"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -459,6 +472,8 @@ export interface operations {
                     "x-request-id": components["headers"]["RequestId"];
                     etag: components["headers"]["ETag"];
                     "cache-control": components["headers"]["CacheControl"];
+                    vary: components["headers"]["Vary"];
+                    "content-encoding": components["headers"]["ContentEncoding"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -167,6 +167,7 @@ export interface components {
                 "x-request-id": components["headers"]["RequestId"];
                 etag: components["headers"]["ETag"];
                 "cache-control": components["headers"]["CacheControl"];
+                vary: components["headers"]["Vary"];
                 [name: string]: unknown;
             };
             content?: never;
@@ -281,7 +282,17 @@ export interface components {
          * @description no-cache with an entity tag, else no-store.
          * @example no-cache
          */
-        CacheControl: string;
+        CacheControl: "no-cache" | "no-store";
+        /**
+         * @description Compression of a long response, as Accept-Encoding requests it.
+         * @example gzip
+         */
+        ContentEncoding: "zstd" | "gzip" | "br";
+        /**
+         * @description Headers of the request that a cache must compare.
+         * @example accept-encoding
+         */
+        Vary: string;
         /**
          * @description URL of the new record, relative to that of the request.
          * @example items/1
@@ -321,6 +332,8 @@ export interface operations {
                     "x-request-id": components["headers"]["RequestId"];
                     etag: components["headers"]["ETag"];
                     "cache-control": components["headers"]["CacheControl"];
+                    vary: components["headers"]["Vary"];
+                    "content-encoding": components["headers"]["ContentEncoding"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -452,6 +465,8 @@ export interface operations {
                     "x-request-id": components["headers"]["RequestId"];
                     etag: components["headers"]["ETag"];
                     "cache-control": components["headers"]["CacheControl"];
+                    vary: components["headers"]["Vary"];
+                    "content-encoding": components["headers"]["ContentEncoding"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -496,6 +511,8 @@ export interface operations {
                     "x-request-id": components["headers"]["RequestId"];
                     etag: components["headers"]["ETag"];
                     "cache-control": components["headers"]["CacheControl"];
+                    vary: components["headers"]["Vary"];
+                    "content-encoding": components["headers"]["ContentEncoding"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -70,8 +70,18 @@ const headers = {
   },
   CacheControl: {
     description: 'no-cache with an entity tag, else no-store.',
-    schema: { type: 'string' },
+    schema: { type: 'string', enum: ['no-cache', 'no-store'] },
     example: 'no-cache',
+  },
+  ContentEncoding: {
+    description: 'Compression of a long response, as Accept-Encoding requests it.',
+    schema: { type: 'string', enum: ['zstd', 'gzip', 'br'] },
+    example: 'gzip',
+  },
+  Vary: {
+    description: 'Headers of the request that a cache must compare.',
+    schema: { type: 'string' },
+    example: 'accept-encoding',
   },
   Location: {
     description: 'URL of the new record, relative to that of the request.',
@@ -85,12 +95,12 @@ const header = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${
 /** Headers of all responses. */
 const headersOfAll = { 'x-request-id': header('RequestId') };
 
-const tagHeaders = { etag: header('ETag'), 'cache-control': header('CacheControl') };
+const tagHeaders = { etag: header('ETag'), 'cache-control': header('CacheControl'), vary: header('Vary') };
 
 /** Headers of the success of a method. */
 const headersOf = (method: string, status: string) => ({
   ...headersOfAll,
-  ...(method === 'get' && status === '200' && tagHeaders),
+  ...(method === 'get' && status === '200' && { ...tagHeaders, 'content-encoding': header('ContentEncoding') }),
   ...(status === '201' && { location: header('Location') }),
 });
 
