@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { checkViolations } from '../service/proxy.ts';
 
 /** Delay before a retry: shorter than the Retry-After of 1 s, because tests send few requests. */
 const RETRY_DELAY_MS = 250;
@@ -11,6 +12,7 @@ export async function fetchWhenServed(url: string | URL, init?: RequestInit): Pr
   return whenServed(
     () => fetch(url, init),
     async (response) => {
+      checkViolations(response);
       const isOverloaded = response.status === 503 && response.headers.has('retry-after');
       if (isOverloaded) await response.arrayBuffer();
       return isOverloaded;

@@ -1,6 +1,7 @@
 import { createTestDatabase } from '@rest-services/local-postgres';
 import { openTestConnection } from '../database/open-test-connection.ts';
 import { startProcess } from './process.ts';
+import { proxied } from './proxy.ts';
 import { sendJson } from '../http/send-json.ts';
 import { responseChecker, type OpenApiDocument } from './check-response.ts';
 
@@ -15,7 +16,7 @@ export type TestService<Tables = unknown> = Awaited<ReturnType<typeof startServi
 export async function startService<Tables>(main: string, environment: NodeJS.ProcessEnv = {}) {
   const database = await createTestDatabase();
   const { listening, ...service } = startProcess(main, { DATABASE_URL: database.url, ...environment });
-  const url = await listening();
+  const url = await proxied(await listening());
   const db = openTestConnection<Tables>(database.url);
   let checker: Promise<ReturnType<typeof responseChecker>> | undefined;
 
