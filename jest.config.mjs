@@ -4,6 +4,6 @@ import preset from './jest.preset.mjs';
 export default {
   ...preset,
   testMatch: ['<rootDir>/.ci/*.test.ts'],
-  // Its package.json has the name of a project.
-  modulePathIgnorePatterns: ['<rootDir>/libs/client/dist'],
+  // The package.json of the built client, also in Nx's cache, has the name of a project.
+  modulePathIgnorePatterns: ['<rootDir>/libs/client/dist', '<rootDir>/.nx'],
 };
