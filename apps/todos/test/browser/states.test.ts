@@ -253,7 +253,6 @@ describe('While a save is on its way', () => {
     release();
     await shows(page(), failed);
     await mend();
-    await page().getByRole('button', { name: 'Try again' }).click();
     await page().getByRole('link', { name: 'All todos' }).first().click();
     await page().getByRole('link', { name: 'Buy bread', exact: true }).click();
     await page().getByRole('link', { name: 'Edit' }).click();

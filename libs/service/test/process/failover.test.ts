@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { replication } from '@rest-services/local-postgres';
 import { load, openTestConnection, send, startProcess, type Outcome } from '@rest-services/testing';
@@ -125,7 +126,7 @@ test('loses no acknowledged write when the primary is killed and the standby pro
   await clients.written(100);
 
   await kill(primary);
-  await expectReadOnly(url);
+  await becomesReadOnly(url);
   await promote(standby);
   const promotedAt = performance.now();
   expect((await clients.written(100)) - promotedAt).toBeLessThan(FIRST_WRITE_LIMIT_MS);
@@ -144,15 +145,18 @@ test('loses no acknowledged write when the primary is killed and the standby pro
   );
 });
 
-/** Expects that the service says that no server takes writes, as soon as it has noticed that the primary is lost. */
-async function expectReadOnly(url: string) {
+/** Waits until the service says that no server takes writes. Until its sessions have noticed, it may say “unreachable”. */
+async function becomesReadOnly(url: string) {
   await service!.logged(/^database connection lost$/);
-  expect(await readiness(url)).toEqual([503, { message: 'database is read-only' }]);
+  let current: unknown;
+  do current = await readiness(url);
+  while (isDeepStrictEqual(current, [503, { message: 'database unreachable' }]));
+  expect(current).toEqual([503, { message: 'database is read-only' }]);
   expect(await metrics(url)).toContain('database_read_only 1');
-  expect(await service!.logged(/^Not ready$/)).toMatchObject({
-    reason: 'database is read-only',
-    err: { code: '25006' },
-  });
+  const notReady = await service!.logged(
+    ({ msg, reason }) => msg === 'Not ready' && reason === 'database is read-only',
+  );
+  expect(notReady).toMatchObject({ err: { code: '25006' } });
 }
 
 test('loses no acknowledged write when the primary is shut down, and becomes the standby', async () => {
