@@ -1,15 +1,15 @@
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router';
-import { connection } from './api.ts';
-import { CheckIcon, PlusIcon } from './icons.tsx';
-import { Notices } from './notices.tsx';
+import { connection } from './data/api.ts';
+import { CheckIcon, PlusIcon } from './components/icons.tsx';
+import { Notices } from './components/notices.tsx';
 import { Details } from './pages/details.tsx';
 import { Edit } from './pages/edit.tsx';
 import { Home } from './pages/home.tsx';
 import { List } from './pages/list.tsx';
 import { New } from './pages/new.tsx';
 import { NotFound } from './pages/not-found.tsx';
-import { Shortcuts } from './shortcuts.tsx';
-import { useOnline } from './use-online.ts';
+import { Shortcuts } from './components/shortcuts.tsx';
+import { useOnline } from './hooks/use-online.ts';
 
 /** Links to anything else, such as /docs, are the service's own and leave the client. */
 const clientPaths = /^\/(todos([/?]|$)|$)/;

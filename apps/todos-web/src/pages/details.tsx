@@ -1,9 +1,11 @@
 import { useRoute } from 'preact-iso/router';
-import { BackIcon, CheckIcon, PencilIcon } from '../icons.tsx';
-import { Linked } from '../linked.tsx';
-import { Failure, Loading, Page } from '../page.tsx';
-import { loadTodo, setCompleted, shortened, useTodos } from '../todos.ts';
-import { useFreshLoad } from '../use-load.ts';
+import { BackIcon, CheckIcon, PencilIcon } from '../components/icons.tsx';
+import { Linked } from '../components/linked.tsx';
+import { Failure, Loading, Page } from '../components/page.tsx';
+import { shortened } from '../data/format.ts';
+import { setCompleted } from '../data/tick.ts';
+import { loadTodo, useTodos } from '../data/todos.ts';
+import { useFreshLoad } from '../hooks/use-load.ts';
 import { TodoNotFound } from './not-found.tsx';
 
 export function Details() {

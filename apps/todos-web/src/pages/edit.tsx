@@ -1,11 +1,13 @@
 import { useLocation, useRoute } from 'preact-iso/router';
 import { useState } from 'preact/hooks';
-import { Conflict, Problem, type TaggedTodo } from '../api.ts';
-import { Failure, Loading, Page } from '../page.tsx';
-import { TodoForm, type Values } from '../todo-form.tsx';
-import { createTodo, loadTaggedTodo, saveTodo, setCompleted, shortened } from '../todos.ts';
-import { draftBase } from '../use-draft.ts';
-import { useLoad } from '../use-load.ts';
+import { Conflict, Problem, type TaggedTodo } from '../data/api.ts';
+import { Failure, Loading, Page } from '../components/page.tsx';
+import { TodoForm, type Values } from '../components/todo-form.tsx';
+import { shortened } from '../data/format.ts';
+import { setCompleted } from '../data/tick.ts';
+import { createTodo, loadTaggedTodo, saveTodo } from '../data/todos.ts';
+import { draftBase } from '../hooks/use-draft.ts';
+import { useLoad } from '../hooks/use-load.ts';
 import { TodoNotFound } from './not-found.tsx';
 
 export function Edit() {

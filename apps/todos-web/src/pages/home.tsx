@@ -1,7 +1,8 @@
-import { PlusIcon } from '../icons.tsx';
-import { Empty, Failure, Loading, Page } from '../page.tsx';
-import { formatCount, loadTodos, useTodos } from '../todos.ts';
-import { useFreshLoad } from '../use-load.ts';
+import { PlusIcon } from '../components/icons.tsx';
+import { Empty, Failure, Loading, Page } from '../components/page.tsx';
+import { formatCount } from '../data/format.ts';
+import { loadTodos, useTodos } from '../data/todos.ts';
+import { useFreshLoad } from '../hooks/use-load.ts';
 
 export function Home() {
   const { timesLoaded, todos } = useTodos();

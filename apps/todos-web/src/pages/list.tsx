@@ -1,15 +1,19 @@
 import { useLocation, useRoute } from 'preact-iso/router';
 import { useMemo, useRef, useState } from 'preact/hooks';
-import { AddField } from '../add-field.tsx';
-import type { Todo } from '../api.ts';
-import { PencilIcon } from '../icons.tsx';
-import { notify } from '../notices.tsx';
-import { Empty, Failure, Loading, Page } from '../page.tsx';
-import { prepareSearch, search } from '../search.ts';
-import { SEARCH_HASH } from '../shortcuts.tsx';
-import { addTodos, formatCount, loadTodos, shortened, tick, useTodos } from '../todos.ts';
-import { useFreshLoad } from '../use-load.ts';
-import { VirtualList } from '../virtual-list.tsx';
+import { AddField } from '../components/add-field.tsx';
+import { addTodos } from '../data/add-todos.ts';
+import type { Todo } from '../data/api.ts';
+import { formatCount, shortened } from '../data/format.ts';
+import { notify } from '../components/notices.tsx';
+import { Empty, Failure, Loading, Page } from '../components/page.tsx';
+import { Row } from '../components/row.tsx';
+import { prepareSearch, search } from '../data/search.ts';
+import { Selection } from '../components/selection.tsx';
+import { SEARCH_HASH } from '../components/shortcuts.tsx';
+import { tick } from '../data/tick.ts';
+import { loadTodos, useTodos } from '../data/todos.ts';
+import { useFreshLoad } from '../hooks/use-load.ts';
+import { VirtualList } from '../components/virtual-list.tsx';
 
 const filters = { all: 'All', open: 'Open', done: 'Done' };
 type Filter = keyof typeof filters;
@@ -167,30 +171,6 @@ function Todos({ todos, timesLoaded, show, text }: TodosProps) {
   );
 }
 
-interface SelectionProps {
-  count: number;
-  onAll: () => void;
-  onTick: (isCompleted: Todo['isCompleted']) => void;
-}
-
-/** What can be done with the todos that are selected. */
-function Selection({ count, onAll, onTick }: SelectionProps) {
-  return (
-    <div class="selection" role="group" aria-label="Selected todos">
-      <p role="status">{formatCount(count)} selected</p>
-      <button type="button" onClick={onAll}>
-        All
-      </button>
-      <button type="button" aria-disabled={count === 0} onClick={() => count > 0 && onTick(1)}>
-        Mark as done
-      </button>
-      <button type="button" aria-disabled={count === 0} onClick={() => count > 0 && onTick(0)}>
-        Open again
-      </button>
-    </div>
-  );
-}
-
 /** @param isToExtend whether all rows from the one that was selected last are selected too */
 function withToggled(selected: ReadonlySet<number>, id: number, order: number[], isToExtend: boolean) {
   const toggled = new Set(selected);
@@ -213,56 +193,6 @@ function arranged(todos: Todo[], show: Filter, text: string, placed: Map<number,
       .filter(({ id, isCompleted }) => ((placed.get(id) ?? isCompleted) === 1) === (filter === 'done'))
       .map(({ id }) => id);
   return show === 'all' ? [...ids('open'), ...ids('done')] : ids(show);
-}
-
-/** Where the focus goes with an arrow key: to the same control of another row. */
-const STEPS = { ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' } as const;
-
-function moveInList(event: KeyboardEvent) {
-  const { key, target, altKey, ctrlKey, metaKey, shiftKey } = event;
-  const control = target as HTMLElement;
-  if (altKey || ctrlKey || metaKey || shiftKey) return;
-  const row = control.closest('li')!;
-  if (key === ' ' && control.matches('a')) {
-    event.preventDefault();
-    row.querySelector('input')!.click();
-  } else if (key === 'ArrowDown' || key === 'ArrowUp') {
-    event.preventDefault();
-    const controls = (of: Element) => [...of.querySelectorAll<HTMLElement>('input, a')];
-    const next = row[STEPS[key]];
-    if (next) controls(next)[controls(row).indexOf(control)]!.focus();
-    else if (key === 'ArrowUp') document.querySelector<HTMLElement>(SEARCH_HASH)!.focus();
-  }
-}
-
-interface RowProps {
-  todo: Todo;
-  /** Whether it is among the todos to do something with, while these are selected. */
-  isSelected?: boolean;
-  onChange: (isToExtend: boolean) => void;
-}
-
-function Row({ todo: { id, description, isCompleted }, isSelected, onChange }: RowProps) {
-  const isSelecting = isSelected !== undefined;
-  return (
-    <div class={isCompleted ? 'row done' : 'row'} onKeyDown={moveInList}>
-      <label>
-        <input
-          type="checkbox"
-          class={isSelecting ? 'square' : undefined}
-          aria-label={`${isSelecting ? 'Select' : 'Done'}: ${description}`}
-          checked={isSelecting ? isSelected : isCompleted === 1}
-          onClick={({ shiftKey }) => onChange(shiftKey)}
-        />
-      </label>
-      <a href={`/todos/${id}`} dir="auto">
-        <span>{description}</span>
-      </a>
-      <a class="edit" href={`/todos/edit/${id}`} aria-label={`Edit: ${description}`}>
-        <PencilIcon />
-      </a>
-    </div>
-  );
 }
 
 function Nothing({ show, text }: Pick<TodosProps, 'show' | 'text'>) {

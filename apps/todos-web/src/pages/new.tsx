@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso/router';
-import { Page } from '../page.tsx';
-import { TodoForm } from '../todo-form.tsx';
-import { createTodo } from '../todos.ts';
+import { Page } from '../components/page.tsx';
+import { TodoForm } from '../components/todo-form.tsx';
+import { createTodo } from '../data/todos.ts';
 
 export function New() {
   const { route } = useLocation();

@@ -1,4 +1,4 @@
-import { Page } from '../page.tsx';
+import { Page } from '../components/page.tsx';
 
 export function NotFound() {
   return (

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { useAnnouncement } from './notices.tsx';
-import type { Load } from './use-load.ts';
+import type { Load } from '../hooks/use-load.ts';
 
 /** The page that the visit began with leaves the focus where the browser has put it. */
 let isFirstPage = true;

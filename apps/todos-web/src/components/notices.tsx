@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { createStore } from './store.ts';
+import { createStore } from '../data/store.ts';
 
 /** Long enough to read twice. */
 const SHOWN_MS = 8_000;

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
-import { createRequestKey } from './api.ts';
-import { isConflict, isSame, merge } from './merge.ts';
+import { createRequestKey } from '../data/api.ts';
+import { isConflict, isSame, merge } from '../data/merge.ts';
 
 interface Draft<Values> {
   /** Stored record that the user has seen. */

@@ -1,9 +1,10 @@
-import type { ComponentChildren, RefObject } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { asProblem, Conflict, DESCRIPTION_LIMIT, OfflineProblem, type Problem, type Todo } from './api.ts';
+import { asProblem, Conflict, DESCRIPTION_LIMIT, OfflineProblem, type Problem, type Todo } from '../data/api.ts';
+import { shortened } from '../data/format.ts';
 import { closeOfflineNotice, notify, useAnnouncement } from './notices.tsx';
-import { shortened } from './todos.ts';
-import { useDraft } from './use-draft.ts';
+import { useDraft } from '../hooks/use-draft.ts';
+import { Versions } from './versions.tsx';
 
 /** How few characters are left is said when these are reached. */
 const NEARLY_FULL = [5, 10, 20];
@@ -227,47 +228,6 @@ export function TodoForm({ initial, draftKey, isGone, cancel, onSave, onSaved }:
 }
 
 const formValues = ({ description, isCompleted }: Todo): Values => ({ description, isCompleted });
-
-interface VersionsProps {
-  mine: Values;
-  theirs: Values;
-  isTheirs: boolean | undefined;
-  fieldset: RefObject<HTMLFieldSetElement | null>;
-  isDisabled: boolean;
-  error: string | undefined;
-  onChoose: (isTheirs: boolean) => void;
-}
-
-/** What the user has typed beside another client's newer version. The chosen one is in the field, to be saved. */
-function Versions({ mine, theirs, isTheirs, fieldset, isDisabled, error, onChoose }: VersionsProps) {
-  const version = (label: string, { description, isCompleted }: Values, isOther: boolean) => (
-    <label class="version">
-      <input
-        type="radio"
-        name="version"
-        checked={isTheirs === isOther}
-        aria-describedby="version-error"
-        onChange={() => onChoose(isOther)}
-      />
-      <span>
-        <b>{label}</b>, {isCompleted ? 'done' : 'open'}
-        <span class="text" dir="auto">
-          {description}
-        </span>
-      </span>
-    </label>
-  );
-  return (
-    <fieldset class="versions" ref={fieldset} disabled={isDisabled}>
-      <legend>This todo has been changed meanwhile. Which one is to stay?</legend>
-      {version('Yours', mine, false)}
-      {version('Stored now', theirs, true)}
-      <p class="error" id="version-error" role="alert">
-        {error}
-      </p>
-    </fieldset>
-  );
-}
 
 function Failed({ what, children }: { what: string; children: ComponentChildren }) {
   return (

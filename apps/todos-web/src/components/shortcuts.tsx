@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso/router';
 import { useEffect, useState } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
-import { undoTick } from './todos.ts';
+import { undoTick } from '../data/tick.ts';
 
 /** Part of an address that puts the focus into the search field of the list. */
 export const SEARCH_HASH = '#search';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { asProblem, type Problem } from './api.ts';
+import { asProblem, type Problem } from '../data/api.ts';
 
 /** Delay between looks at what others have written, while the tab is visible. */
 const POLL_MS = 15_000;

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { DESCRIPTION_LIMIT } from './api.ts';
+import { DESCRIPTION_LIMIT } from '../data/api.ts';
 import { Dialog } from './dialog.tsx';
 import { useAnnouncement } from './notices.tsx';
 

@@ -1,0 +1,26 @@
+import type { Todo } from '../data/api.ts';
+import { formatCount } from '../data/format.ts';
+
+interface SelectionProps {
+  count: number;
+  onAll: () => void;
+  onTick: (isCompleted: Todo['isCompleted']) => void;
+}
+
+/** What can be done with the todos that are selected. */
+export function Selection({ count, onAll, onTick }: SelectionProps) {
+  return (
+    <div class="selection" role="group" aria-label="Selected todos">
+      <p role="status">{formatCount(count)} selected</p>
+      <button type="button" onClick={onAll}>
+        All
+      </button>
+      <button type="button" aria-disabled={count === 0} onClick={() => count > 0 && onTick(1)}>
+        Mark as done
+      </button>
+      <button type="button" aria-disabled={count === 0} onClick={() => count > 0 && onTick(0)}>
+        Open again
+      </button>
+    </div>
+  );
+}
