@@ -13,11 +13,8 @@ import { services } from '@rest-services/workspace';
 
 /** The part of a service's document that says what its smallest record is. */
 interface OpenApiDocument {
-  paths: Record<string, { post: { requestBody: { content: { 'application/json': { schema: RecordSchema } } } } }>;
-}
-interface RecordSchema {
-  required: string[];
-  properties: Record<string, { examples: unknown[] }>;
+  paths: Record<string, { post: { requestBody: { content: { 'application/json': { schema: { $ref: string } } } } } }>;
+  components: { schemas: Record<string, { examples: [Record<string, unknown>] }> };
 }
 
 const workspace = join(import.meta.dirname, '..');
@@ -108,9 +105,9 @@ describe.each(services())('The image of $name', ({ name: app, path, client }) =>
   });
 
   test('creates a record and lists it', async () => {
-    const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
-    const { required, properties } = paths[path]!.post.requestBody.content['application/json'].schema;
-    const record = Object.fromEntries(required.map((name) => [name, properties[name]!.examples[0]]));
+    const { paths, components } = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
+    const { $ref } = paths[path]!.post.requestBody.content['application/json'].schema;
+    const [record] = components.schemas[$ref.split('/').pop()!]!.examples;
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(record) };
     expect((await fetch(url + path, init)).ok).toBe(true);
     expect(await (await fetch(url + path)).text()).toContain(String(Object.values(record)[0]));

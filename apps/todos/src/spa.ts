@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import accepts from '@fastify/accepts';
 import fastifyStatic from '@fastify/static';
 import { NotFoundError } from '@rest-services/errors';
 import { webPageHeaders } from '@rest-services/service';
 import type { FastifyInstance } from 'fastify';
+import Negotiator from 'negotiator';
 
 /** The pages load what this service serves and nothing else. */
 const pagePolicy = [
@@ -33,7 +33,6 @@ const listPreload = '</api/todos>; rel=preload; as=fetch; crossorigin';
 /** Serves the files of the client, and its index page at every other path that a browser may ask for. */
 export async function serveClient(app: FastifyInstance) {
   const root = clientFolder();
-  await app.register(accepts);
   await app.register(fastifyStatic, {
     root,
     // A route for each file, so that the one below is left for every other path.
@@ -56,7 +55,7 @@ export async function serveClient(app: FastifyInstance) {
   app.get('/*', { schema: { hide: true } }, (request, reply) => {
     void reply.header('vary', [reply.getHeader('vary') ?? [], 'accept'].flat().join(', '));
     // A program that asks for JSON alone must not get a page for a path that it has mistyped.
-    if (!request.types(pageTypes)) throw new NotFoundError('Not found');
+    if (!new Negotiator(request).mediaType(pageTypes)) throw new NotFoundError('Not found');
     return reply.sendFile('index.html');
   });
 }
