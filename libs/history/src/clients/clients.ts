@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createdId, isUnknown, rowsOf, type History, type Operation, type Request } from '../history.ts';
+import { createdId, isUnknown, rowsOf, type History, type Operation, type Request, type Row } from '../history.ts';
 import type { Random } from './random.ts';
 import type { Send } from './send.ts';
 
@@ -21,13 +21,19 @@ const DELAY_AFTER_ERROR_MS = 30;
 export class KnownItems {
   readonly #ids = new Set<number>();
   readonly #unknownWrites = new Map<number, number>();
+  readonly #mayChange: (row: Row) => boolean;
   #walks = 0;
+
+  /** @param mayChange whether clients may change and delete an item that a list shows */
+  constructor(mayChange: (row: Row) => boolean = () => true) {
+    this.#mayChange = mayChange;
+  }
 
   learn(operation: Operation) {
     const { key } = operation;
     const created = createdId(operation);
     if (created !== undefined) this.#ids.add(created);
-    rowsOf(operation).forEach(({ id }) => this.#ids.add(id));
+    for (const row of rowsOf(operation)) if (this.#mayChange(row)) this.#ids.add(row.id);
     if (key !== undefined && operation.method !== 'GET' && isUnknown(operation)) {
       this.#unknownWrites.set(key, (this.#unknownWrites.get(key) ?? 0) + 1);
     }
