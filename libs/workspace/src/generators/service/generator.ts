@@ -14,7 +14,8 @@ interface Manifest {
 }
 
 /**
- * Creates a service with one resource, its tests, README and client, and names it in the files of Compose and in the documents.
+ * Creates a service with one resource, its tests, README, client and overlay for Kubernetes, and names it in the files of Compose
+ * and in the documents.
  *
  * @throws Error when the name or the port is taken, or a file has no place where the service belongs
  */
@@ -39,6 +40,7 @@ export default async function generateService(tree: Tree, { name, port, resource
   };
   generateFiles(tree, join(import.meta.dirname, 'files/app'), join('apps', name), variables);
   generateFiles(tree, join(import.meta.dirname, 'files/client'), 'libs/client/src/generated', variables);
+  generateFiles(tree, join(import.meta.dirname, 'files/kubernetes'), join('docker/kubernetes/overlays', name), variables);
   nameInClient(tree, variables);
   nameInCompose(tree, name, port);
   nameInDocuments(tree, variables);
