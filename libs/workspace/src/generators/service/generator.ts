@@ -40,7 +40,12 @@ export default async function generateService(tree: Tree, { name, port, resource
   };
   generateFiles(tree, join(import.meta.dirname, 'files/app'), join('apps', name), variables);
   generateFiles(tree, join(import.meta.dirname, 'files/client'), 'libs/client/src/generated', variables);
-  generateFiles(tree, join(import.meta.dirname, 'files/kubernetes'), join('docker/kubernetes/overlays', name), variables);
+  generateFiles(
+    tree,
+    join(import.meta.dirname, 'files/kubernetes'),
+    join('docker/kubernetes/overlays', name),
+    variables,
+  );
   nameInClient(tree, variables);
   nameInCompose(tree, name, port);
   nameInDocuments(tree, variables);
