@@ -2,14 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { services } from '@rest-services/workspace';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import { EnvironmentVariables, loadSettings } from '../libs/service/src/settings.ts';
 
 const workspace = join(import.meta.dirname, '..');
 const read = (...path: string[]) => readFileSync(join(workspace, ...path), 'utf8');
 
 const readme = read('docker', 'README.md');
-const manifest = read('docker', 'kubernetes.yaml');
 
 const names = Object.keys(EnvironmentVariables.properties);
 const isFile = (name: string) => name.endsWith('_FILE');
@@ -18,32 +17,6 @@ const settings = names.filter((name) => !isFile(name));
 
 const url = 'postgres://user:password@host:5432/database';
 
-interface Container {
-  name: string;
-  image: string;
-  command?: string[];
-  env: { name: string; value?: unknown; valueFrom?: { secretKeyRef: { name: string } } }[];
-  ports?: { name: string; containerPort: number }[];
-  securityContext: object;
-  resources: { requests: object; limits: object };
-  [probe: `${string}Probe`]: { httpGet: { path: string; port: string } } | undefined;
-}
-interface Pod {
-  securityContext: object;
-  containers: [Container];
-}
-interface Kubernetes {
-  Job: { spec: { template: { spec: Pod } } };
-  Deployment: {
-    spec: {
-      selector: object;
-      strategy: object;
-      template: { metadata: { labels: object }; spec: Pod & { terminationGracePeriodSeconds: number } };
-    };
-  };
-  Service: { spec: { selector: object; ports: { targetPort: string }[] } };
-  PodDisruptionBudget: { spec: { selector: object } };
-}
 interface Compose {
   services: Record<string, { image: string; environment: Record<string, string>; ports: string[]; secrets: string[] }>;
   secrets: object;
@@ -59,21 +32,6 @@ function table(heading: string) {
 const plain = (cell: string) => cell.replaceAll('`', '');
 
 const [compose] = [...readme.matchAll(/^```yaml\n(services.*?)^```$/gms)].map(([, yaml]) => parse(yaml!) as Compose);
-
-/** Makes another service of kubernetes.yaml, as docker/README.md tells. */
-function kubernetesOf(name: string, port: number) {
-  const documents = parseAllDocuments(manifest.replaceAll('items', name).replaceAll('8080', `${port}`)).map(
-    (document) => {
-      expect(document.errors).toEqual([]);
-      return document.toJS() as { kind: string };
-    },
-  );
-  return Object.fromEntries(documents.map((document) => [document.kind, document])) as unknown as Kubernetes;
-}
-
-/** Settings with an allowed value for each whose value comes from elsewhere. */
-const environmentOf = ({ env }: Container) =>
-  Object.fromEntries(env.map(({ name, value, valueFrom }) => [name, valueFrom ? url : value]));
 
 function expectAllowed(environment: Record<string, unknown>) {
   expect([...settings, ...files]).toEqual(expect.arrayContaining(Object.keys(environment)));
@@ -130,59 +88,14 @@ describe('docker/README.md', () => {
   });
 });
 
-describe.each(services())('docker/kubernetes.yaml, made into $name', ({ name: app, port }) => {
-  const kubernetes = kubernetesOf(app, port);
-  const pods = [kubernetes.Job, kubernetes.Deployment].map(({ spec }) => spec.template.spec);
-  const [migration, service] = pods.map(({ containers }) => containers[0]) as [Container, Container];
-
-  test('sets only settings that there are, to values that are allowed', () => {
-    for (const container of [migration, service]) expectAllowed(environmentOf(container));
-  });
-
-  test('gives the database to the service as a secret', () => {
-    for (const { env } of [migration, service]) {
-      const secret = env.find(({ name }) => name === 'DATABASE_URL')!.valueFrom!.secretKeyRef;
-      expect(secret).toEqual({ name: `${app}-database`, key: 'url' });
-    }
-  });
-
-  test('opens the port that the service listens on by default', () => {
-    expect(service.ports).toEqual([{ name: 'http', containerPort: port }]);
-    expect(kubernetes.Service.spec.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
-  });
-
-  test('restarts pods by /livez and sends them traffic by /readyz', () => {
-    const probes = (['startupProbe', 'livenessProbe', 'readinessProbe'] as const).map((name) => service[name]?.httpGet);
-    expect(probes).toEqual(['/livez', '/livez', '/readyz'].map((path) => ({ path, port: 'http' })));
-  });
-
-  test('gives the containers no rights, no files to write and 256 MiB', () => {
-    for (const { securityContext, containers } of pods) {
-      expect(securityContext).toEqual({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
-      expect(containers[0].securityContext).toEqual({
-        readOnlyRootFilesystem: true,
-        allowPrivilegeEscalation: false,
-        capabilities: { drop: ['ALL'] },
-      });
-      expect(containers[0].resources).toMatchObject({ requests: { memory: '256Mi' }, limits: { memory: '256Mi' } });
-    }
-  });
-
-  test('migrates in a job before the service, which is replaced with no pod missing and has time to drain', () => {
-    expect(migration.command).toEqual(['node', 'main.js', 'migrate']);
-    expect(service.env).toContainEqual({ name: 'MIGRATE_ON_START', value: 'false' });
-    const { strategy, template } = kubernetes.Deployment.spec;
-    expect(strategy).toMatchObject({ rollingUpdate: { maxUnavailable: 0 } });
-    expect(template.spec.terminationGracePeriodSeconds).toBe(15);
-  });
-
-  test('runs one image, of this service, and selects its own pods', () => {
-    for (const { image } of [migration, service]) expect(image).toBe(`ghcr.io/OWNER/rest-services/${app}:TAG`);
-    const { Deployment, Service, PodDisruptionBudget } = kubernetes;
-    expect([Deployment.spec.template.metadata.labels, Service.spec.selector]).toEqual([{ app }, { app }]);
-    for (const { spec } of [Deployment, PodDisruptionBudget]) expect(spec.selector).toEqual({ matchLabels: { app } });
-  });
-});
+test.each(services())(
+  'The overlay of $name for Kubernetes is that of items, with its name and port',
+  ({ name, port }) => {
+    const overlay = (service: string) => read('docker/kubernetes/overlays', service, 'kustomization.yaml');
+    const expected = overlay('items').replaceAll('items', name).replace('value: 8080', `value: ${port}`);
+    expect(overlay(name)).toBe(expected);
+  },
+);
 
 test.each(services())('The README of $name says its default port and links to docker/README.md', ({ name, port }) => {
   const document = read('apps', name, 'README.md');

@@ -148,7 +148,7 @@ export const object${index}: Model${index} = ${JSON.stringify(object, null, 1)};
   writeFileSync(file, lines.join('\n'));
   writeFileSync(join(scratch, 'package.json'), '{"type":"module"}');
   const tsc = join(workspace, 'node_modules/.bin/tsc');
-  const args = ['--noEmit', '--strict', '--skipLibCheck', '--ignoreConfig', '--types', '', '--module', 'nodenext'];
+  const args = ['--noEmit', '--strict', '--skipLibCheck', '--ignoreConfig', '--module', 'nodenext'];
   return promisify(execFile)(tsc, [...args, file], { cwd: scratch }).then(
     () => '',
     ({ stdout }: { stdout: string }) => stdout,
