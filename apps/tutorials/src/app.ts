@@ -91,7 +91,7 @@ async function deleteAll(db: Kysely<TutorialsDatabase>) {
     return await db.transaction().execute(truncate);
   } catch (error) {
     if (!NOT_TO_BE_TRUNCATED.has(errorCode(error))) throw error;
-    if (performance.now() - begunAt > TIME_TO_TRUNCATE_MS) throw overloaded();
+    if (performance.now() - begunAt > TIME_TO_TRUNCATE_MS) throw overloaded('lock');
     const { numDeletedRows } = await db.deleteFrom('tutorial').executeTakeFirst();
     return Number(numDeletedRows);
   }

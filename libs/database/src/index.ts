@@ -7,8 +7,10 @@ export { type ConcurrentIndex } from './migrations/concurrent-index.ts';
 export { createFoldCase } from './migrations/fold-case.ts';
 export { createIdempotencyKeys } from './migrations/idempotency-keys.ts';
 export { migrate, pendingMigrations, type AppliedMigration, type Migrations } from './migrations/migrate.ts';
+export { Distribution } from './distribution.ts';
 export {
   checkRowCounts,
+  countRows,
   createRowCounts,
   foldRowCounts,
   recountRows,

@@ -443,7 +443,7 @@ describe('Requests of one turn', () => {
   });
 
   test('are answered in time where they need a statement of their own after the shared one', async () => {
-    const neverAlone = shareStatements((keys) =>
+    const neverAlone = shareStatements(db, (keys) =>
       keys.length === 1 ? new Promise<never>(() => undefined) : Promise.resolve(keys.map(() => RETRY_ALONE)),
     );
     const askedAt = performance.now();

@@ -18,11 +18,22 @@ export class ReusedKeyError extends Error {
   }
 }
 
+/** Why a request is refused at once, before any of its work: what is full. */
+export const SHED_REASONS = ['cpu', 'memory', 'requests_in_flight', 'pool_queue', 'row_queue'] as const;
+
+/** What a request has spent its time with: waiting for a connection, its turn, a lock or the server, or in a statement. */
+export const TIMEOUT_REASONS = ['connection', 'turn', 'lock', 'statement', 'server'] as const;
+
+export type OverloadReason = (typeof SHED_REASONS)[number] | (typeof TIMEOUT_REASONS)[number];
+
 /** The service has more work than it can do. Nothing of the request has been done, so that the client may retry. */
 export class OverloadedError extends Error {
-  constructor() {
+  readonly reason: OverloadReason;
+
+  constructor(reason: OverloadReason) {
     super('The service is overloaded, try again in a moment');
+    this.reason = reason;
   }
 }
 
-export const overloaded = () => new OverloadedError();
+export const overloaded = (reason: OverloadReason) => new OverloadedError(reason);

@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   InvalidInputError,
   NotFoundError,
-  overloaded,
   OverloadedError,
   PreconditionFailedError,
   ReusedKeyError,
+  type OverloadReason,
 } from './domain-errors.ts';
 
 /** How the contract of a service reports errors. */
@@ -18,9 +18,22 @@ export interface ErrorFormat {
   constraints?: Record<string, string>;
 }
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Numbers of requests that failed for want of capacity or time, by reason. */
+    overloads: ReadonlyMap<OverloadReason, number>;
+  }
+}
+
 /** Responds to each error, unknown paths included, with a JSON object that has a `message`. */
 export function handleErrors(app: FastifyInstance, errorFormat: ErrorFormat) {
-  app.setErrorHandler((error, request, reply) => handleError(error, request, reply, errorFormat));
+  const overloads = new Map<OverloadReason, number>();
+  app.decorate('overloads', overloads);
+  app.setErrorHandler((error, request, reply) => {
+    const reason = overloadReason(error);
+    if (reason) overloads.set(reason, (overloads.get(reason) ?? 0) + 1);
+    return handleError(error, request, reply, errorFormat);
+  });
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: 'Not found' }));
 }
 
@@ -28,7 +41,7 @@ export function handleErrors(app: FastifyInstance, errorFormat: ErrorFormat) {
 const RETRY_AFTER_S = 1;
 
 /** SQLSTATEs query_canceled and lock_not_available: PostgreSQL has undone a statement that took too long or waited for a lock. */
-const CANCELLED = ['57014', '55P03'];
+const CANCELLED: Record<string, OverloadReason> = { '57014': 'statement', '55P03': 'lock' };
 
 interface AnyError {
   statusCode?: number;
@@ -40,7 +53,13 @@ interface AnyError {
 
 /** Whether the same request may succeed in a moment. */
 export function isOverload(error: unknown) {
-  return statusOf(error) === 503 || CANCELLED.includes((error as AnyError).code ?? '');
+  return statusOf(error) === 503 || ((error as AnyError).code ?? '') in CANCELLED;
+}
+
+function overloadReason(error: unknown) {
+  if (error instanceof OverloadedError) return error.reason;
+  const { code = '' } = error as AnyError;
+  return code === 'ETIMEDOUT' ? 'server' : CANCELLED[code];
 }
 
 function statusOf(error: unknown) {
@@ -65,7 +84,7 @@ function handleError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     return reply
       .code(503)
       .header('retry-after', RETRY_AFTER_S)
-      .send({ message: isCancelled ? overloaded().message : message });
+      .send({ message: isCancelled ? new OverloadedError('statement').message : message });
   }
 
   const refusal = errorFormat.constraints && bySqlState[code];

@@ -131,8 +131,8 @@ export async function assembleService<Tables>(
   // A dedicated connection: probes check whether the database can be reached, not whether there is much to do.
   const probing = new Database<Tables>({ ...connection, poolMax: 1 });
   app.addHook('onClose', () => probing.destroy());
-  addProbes(app, { db, probing, migrations, lifecycle });
-  addMetrics(app, db, name, maintainRowCounts(app, db, rowCounts));
+  const readiness = addProbes(app, { db, probing, migrations, lifecycle });
+  addMetrics(app, { db, service: name, readiness, rowCounts: maintainRowCounts(app, db, rowCounts) });
   return { app, db, lifecycle, onConnectionError };
 
   function onConnectionError(error: Error, server: Server) {

@@ -1,5 +1,6 @@
 import { Semaphore } from '@rest-services/concurrency';
 import { Kysely, PostgresAdapter, PostgresDialect, type PostgresPoolClient } from 'kysely';
+import { Distribution } from '../distribution.ts';
 import { nameOf } from './server/connection-url.ts';
 import { SessionPool, type SessionPoolOptions } from './session-pool.ts';
 import type { Value } from './session.ts';
@@ -11,6 +12,9 @@ export interface DatabaseOptions extends SessionPoolOptions {
   /** Reads go to the standby from now on, or to the primary because of this obstacle. */
   onStandbyChange?: (obstacle: Obstacle | undefined) => void;
 }
+
+/** Numbers of requests: the largest write shares among 64. */
+const SHARING_BOUNDS = [1, 2, 4, 8, 16, 32, 64];
 
 /** Connections of a pool by state, and requests that wait for one. */
 export interface PoolUse {
@@ -29,6 +33,8 @@ export class Database<Tables> extends Kysely<Tables> {
   readonly poolMax: number;
   /** Limits the statements that may wait for a lock: the others keep half of the connections. */
   readonly lockWaits: Semaphore;
+  /** Number of requests in each statement that requests may share. */
+  readonly requestsPerStatement = new Distribution(SHARING_BOUNDS);
   readonly #sessions: SessionPool;
   readonly #standby: SessionPool | undefined;
   readonly #standbyReads: StandbyReads | undefined;
@@ -40,8 +46,9 @@ export class Database<Tables> extends Kysely<Tables> {
     this.supportsSessionState = options.pooler === undefined;
     const { standby, onStandbyChange = () => undefined } = options;
     if (standby) {
+      const { waits } = sessions;
       const { pooler, poolMax, applicationName, onConnectionError } = options;
-      this.#standby = new SessionPool({ ...standby, pooler, poolMax, applicationName, onConnectionError });
+      this.#standby = new SessionPool({ ...standby, pooler, poolMax, applicationName, onConnectionError, waits });
       this.#standbyReads = new StandbyReads(sessions, this.#standby, onStandbyChange);
     }
     this.poolMax = options.poolMax;
@@ -75,6 +82,11 @@ export class Database<Tables> extends Kysely<Tables> {
   get poolUse(): PoolUse {
     const { totalCount, idleCount, waitingCount } = this.#sessions.pool;
     return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+  }
+
+  /** Seconds that each statement or transaction has waited for its connection, at the standby, too. */
+  get poolWaits() {
+    return this.#sessions.waits;
   }
 
   /** Whether a server that takes writes has responded in the last second, and has not been lost since. */

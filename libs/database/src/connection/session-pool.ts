@@ -1,6 +1,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { overloaded } from '@rest-services/errors';
 import pg from 'pg';
+import { Distribution } from '../distribution.ts';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
 import { CONNECT_MS, CONNECTION_WAIT_MS, STATEMENT_MS } from '../time-budget.ts';
 import { isPoolTimeout, isQueueTimeout, isReadOnlyError, isTimeout, withErrorCode } from './errors.ts';
@@ -29,6 +30,9 @@ const KEEP_ALIVE_MS = 30_000;
 /** Maximum number of requests that wait, per connection. More would wait longer than `CONNECTION_WAIT_MS`. */
 const WAITING_PER_CONNECTION = 100;
 
+/** In seconds: from a free connection to the longest wait of a request, which ends at 1 s, and those of a busy event loop. */
+const WAIT_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+
 /** Age of a response that still shows that the server can be reached. */
 const RECENT_MS = 1_000;
 
@@ -51,6 +55,8 @@ export interface SessionPoolOptions {
   onServerSelected?: (server: Server, previous: Server | undefined) => void;
   /** `false` for migrations. */
   hasTimeouts?: boolean;
+  /** Takes the waits for a connection of this pool, too. */
+  waits?: Distribution;
 }
 
 /** The pool makes its clients by its option `Client`. */
@@ -62,6 +68,8 @@ function pooledClient(client: pg.PoolClient): ServerClient & pg.PoolClient {
 /** Sessions with time limits on a selected server, out of a pool of connections. */
 export class SessionPool {
   readonly pool: pg.Pool;
+  /** Seconds that each statement or transaction has waited for its connection, whether it got one or not. */
+  readonly waits: Distribution;
   readonly #servers: ServerSelection;
   readonly #target: ConnectionTarget;
   readonly #readsPassword: boolean;
@@ -79,6 +87,7 @@ export class SessionPool {
     const connectMs = connectTimeout(target, hasTimeouts);
     const config = { ...clientConfig(target.config, options), connectionTimeoutMillis: connectMs };
     const isBehindPooler = pooler !== undefined;
+    this.waits = options.waits ?? new Distribution(WAIT_BOUNDS);
     this.#target = target;
     this.#readsPassword = readPassword !== undefined;
     this.#hasTimeouts = hasTimeouts;
@@ -159,12 +168,14 @@ export class SessionPool {
 
   /** @throws OverloadedError on overload, Error with a SQLSTATE or the name of a system error as `code` when the server is lost */
   async connect(): Promise<Session> {
-    if (this.pool.waitingCount >= this.#maxWaiting) throw overloaded();
+    if (this.pool.waitingCount >= this.#maxWaiting) throw overloaded('pool_queue');
     const requestedAt = performance.now();
     const client = await this.#connect().catch((error: unknown) => this.#explain(error, requestedAt));
-    if (this.#hasTimeouts && performance.now() - requestedAt > CONNECTION_WAIT_MS) {
+    const waitedMs = performance.now() - requestedAt;
+    this.waits.add(waitedMs / 1_000);
+    if (this.#hasTimeouts && waitedMs > CONNECTION_WAIT_MS) {
       client.release();
-      throw overloaded();
+      throw overloaded('connection');
     }
     return new Session(client, {
       hasTimeout: this.#hasTimeouts,
@@ -222,10 +233,11 @@ export class SessionPool {
   }
 
   async #explain(error: unknown, requestedAt: number): Promise<never> {
+    this.waits.add((performance.now() - requestedAt) / 1_000);
     // An event loop that was late reads the responses that have arrived before the timeout.
     await endOfTurn();
     // Other statements have got responses since, so the server is only busy.
-    if (isPoolTimeout(error) && this.#respondedAt > requestedAt) throw overloaded();
+    if (isPoolTimeout(error) && this.#respondedAt > requestedAt) throw overloaded('connection');
     if (isReadOnlyError(error)) this.#isReadOnly = true;
     this.#isLost = true;
     throw withErrorCode(error);

@@ -65,6 +65,12 @@ export async function foldRowCounts(db: QueryExecutorProvider, { table }: RowCou
   return rows[0]!.folded;
 }
 
+/** The number of rows, from their counts. */
+export async function countRows(db: QueryExecutorProvider, { table }: RowCounts): Promise<number> {
+  const { rows } = await sql<{ total: number }>`select total from ${sql.id(`${table}_count`)}`.execute(db);
+  return rows[0]!.total;
+}
+
 /** Recounts all rows in one transaction, beside readers and writers. Takes a second or two for ten million rows. */
 export async function recountRows(db: QueryExecutorProvider, { table }: RowCounts): Promise<void> {
   await sql`select ${sql.id(`${table}_count_recount`)}()`.execute(db);

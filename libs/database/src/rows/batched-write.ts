@@ -1,4 +1,4 @@
-import type { Semaphore } from '@rest-services/concurrency';
+import type { Database } from '../connection/database.ts';
 import { limitConcurrencyPerRow, MAX_WRITES, RETRY_ALONE, shareStatements } from './shared-statement.ts';
 import type { Found, Target } from './write-statements.ts';
 
@@ -16,13 +16,14 @@ export const isLarge = (row: object) =>
  * @returns a function that says whether the row exists
  */
 export function batchedWrite<Change extends Target>(
-  lockWaits: Semaphore,
+  db: Database<unknown>,
   statements: {
     one: (change: Change) => Promise<boolean>;
     many: (changes: readonly Change[]) => Promise<readonly Found[]>;
   },
   repeated: false | typeof RETRY_ALONE,
 ) {
+  const { lockWaits } = db;
   const changeAlone = limitConcurrencyPerRow(statements.one, lockWaits);
   async function changeMany(changes: readonly Change[]) {
     if (changes.length === 1 && !lockWaits.isFull) return [await changeAlone(changes[0]!)];
@@ -35,7 +36,7 @@ export function batchedWrite<Change extends Target>(
       return firsts.get(change.id) === change ? row !== undefined : repeated;
     });
   }
-  const changeShared = shareStatements<Change, boolean>(changeMany, MAX_WRITES, changeAlone);
+  const changeShared = shareStatements<Change, boolean>(db, changeMany, MAX_WRITES, changeAlone);
   return (change: Change) =>
     isLarge(change) || change.xmin !== undefined ? changeAlone(change) : changeShared(change);
 }

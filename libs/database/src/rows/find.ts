@@ -34,7 +34,7 @@ export function createFind<Row extends WithId>(
     });
   }
   const readLong = async (id: number) => (await readWhole(idArray([id]))).rows[0];
-  return shareStatements<number, Row | undefined>(readMany, MAX_READS, (id, deadline) =>
+  return shareStatements<number, Row | undefined>(db, readMany, MAX_READS, (id, deadline) =>
     readInTurn(
       deadline,
       (work) => longTexts.run(work),

@@ -89,6 +89,7 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
     );
     this.#insertStatements = insertStatements(db, table, insert);
     this.#insertShared = shareStatements<Values, number>(
+      db,
       (rows) => this.#insertMany(rows),
       MAX_WRITES,
       (row, deadline) =>
@@ -99,8 +100,8 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
         ),
     );
     this.#insertOnce = createInsertOnce(db, table, insert);
-    this.#update = batchedWrite(lockWaits, updateStatements(db, table, update), RETRY_ALONE);
-    this.#delete = batchedWrite(lockWaits, deleteStatements(db, table), false);
+    this.#update = batchedWrite(db, updateStatements(db, table, update), RETRY_ALONE);
+    this.#delete = batchedWrite(db, deleteStatements(db, table), false);
     this.#readPage = createPages(db, table, columns);
     this.#listFrom = listContinuation<unknown, Row>(db, (id) => this.#select(sql`id > ${id}`), longText);
     this.#search =

@@ -1,11 +1,10 @@
 import { beginBy, coalesce, Semaphore, withDeadline } from '@rest-services/concurrency';
-import { overloaded } from '@rest-services/errors';
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely';
 import type { Database } from '../connection/database.ts';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
 import { SHARED_MS } from '../time-budget.ts';
 import { CHUNK_ROWS, mayContinue, withinBytes, type List } from './list.ts';
-import { RETRY_ALONE, shareStatements } from './shared-statement.ts';
+import { RETRY_ALONE, shareStatements, statementLate, turnMissed } from './shared-statement.ts';
 import { compile, parameter, prepareRead, textArray } from './statement.ts';
 import type { WithId } from './write-statements.ts';
 
@@ -87,7 +86,7 @@ export function createSearch<Tables, Row extends WithId>(
     deadline === Infinity || !semaphore.isFull
       ? semaphore.run(run)
       : beginBy(
-          { begin: deadline, onNotBegun: overloaded, end: deadline, onNotEnded: overloaded },
+          { begin: deadline, onNotBegun: turnMissed, end: deadline, onNotEnded: statementLate },
           (work) => semaphore.run(work),
           run,
         );
@@ -124,8 +123,8 @@ export function createSearch<Tables, Row extends WithId>(
   }
   const findAlone = async (pattern: string, deadline: number) =>
     (await inTurn(() => findByIndex(pattern, 0), deadline)).rows;
-  const findShared = shareStatements(findRare, MAX_SEARCHES, (pattern, deadline) =>
-    withDeadline(deadline, findAlone(pattern, deadline), overloaded),
+  const findShared = shareStatements(db, findRare, MAX_SEARCHES, (pattern, deadline) =>
+    withDeadline(deadline, findAlone(pattern, deadline), statementLate),
   );
 
   const sample = sampleOf(db, table, column);
@@ -133,7 +132,7 @@ export function createSearch<Tables, Row extends WithId>(
     const pattern = patternOf(text);
     const deadline = performance.now() + SHARED_MS;
     if (!hasTrigrams(text) || !isRare(text, sample()))
-      return withDeadline(deadline, listAfter(0, text, FIRST_WINDOW, deadline), overloaded);
+      return withDeadline(deadline, listAfter(0, text, FIRST_WINDOW, deadline), statementLate);
     return listOf(await (db.supportsSessionState ? findShared(pattern) : findAlone(pattern, deadline)), text);
   }
 
@@ -143,7 +142,7 @@ export function createSearch<Tables, Row extends WithId>(
     try {
       return await firstChunk(searched);
     } catch (error) {
-      throw errorCode(error) === SQLSTATE.QUERY_CANCELED ? overloaded() : error;
+      throw errorCode(error) === SQLSTATE.QUERY_CANCELED ? statementLate() : error;
     }
   });
 }

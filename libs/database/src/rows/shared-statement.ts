@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beginBy, Batcher, Semaphore, withDeadline } from '@rest-services/concurrency';
 import { overloaded } from '@rest-services/errors';
+import type { Database } from '../connection/database.ts';
 import { errorClass, errorCode, SQLSTATE, SQLSTATE_CLASS } from '../sqlstate.ts';
 import { SHARED_MS, WRITE_MS } from '../time-budget.ts';
 
@@ -23,17 +24,20 @@ export const RETRY_ALONE = Symbol('retry alone');
  * Makes calls in one event-loop turn, or while statements are in flight, share one statement, which costs little more than a
  * statement for one of them. Nothing is cached: each call gets what was committed when its statement began. After a failure that may
  * concern a single key, each key is retried alone.
+ * @param db counts the calls of each statement
  * @param run returns a result for each key, in their order
  * @param runAlone runs the statement of one key until `deadline`, a time of `performance.now()`
  * @returns a function that throws what `run` and `runAlone` throw
  */
 export function shareStatements<Key, Result>(
+  { requestsPerStatement }: Pick<Database<unknown>, 'requestsPerStatement'>,
   run: (keys: readonly Key[]) => Promise<(Result | typeof RETRY_ALONE)[]>,
   maxKeys = MAX_READS,
   runAlone = async (key: Key, deadline: number) => (await withDeadline(deadline, run([key]), timedOut))[0] as Result,
 ) {
   async function runBatch(keys: readonly Key[]) {
     const deadline = performance.now() + SHARED_MS;
+    requestsPerStatement.add(keys.length);
     try {
       const results = await run(keys);
       return results.map((result, index) => (result === RETRY_ALONE ? runAlone(keys[index]!, deadline) : result));
@@ -65,12 +69,15 @@ const timedOut = () =>
     code: 'ETIMEDOUT',
   });
 
+export const turnMissed = () => overloaded('turn');
+export const statementLate = () => overloaded('statement');
+
 /** Runs a read that waits for its turn. @throws OverloadedError at the deadline */
 export const readInTurn = <Result>(
   deadline: number,
   takeTurn: (work: () => Promise<Result>) => Promise<Result>,
   work: () => Promise<Result>,
-) => beginBy({ begin: deadline, onNotBegun: overloaded, end: deadline, onNotEnded: overloaded }, takeTurn, work);
+) => beginBy({ begin: deadline, onNotBegun: turnMissed, end: deadline, onNotEnded: statementLate }, takeTurn, work);
 
 /**
  * Runs a write that waits for its turn; one whose turn comes at once begins even late.
@@ -81,7 +88,7 @@ export const writeInTurn = <Result>(
   takeTurn: (work: () => Promise<Result>) => Promise<Result>,
   work: () => Promise<Result>,
 ) =>
-  beginBy({ begin: deadline - WRITE_MS, onNotBegun: overloaded, end: deadline, onNotEnded: timedOut }, takeTurn, work);
+  beginBy({ begin: deadline - WRITE_MS, onNotBegun: turnMissed, end: deadline, onNotEnded: timedOut }, takeTurn, work);
 
 /** Maximum number of changes of one row in flight: 50 % more changes per second than one at a time. */
 const CHANGES_PER_ROW = 2;
@@ -103,7 +110,7 @@ export function limitConcurrencyPerRow<Change extends { id: number }>(
     const { id } = requested;
     const row = semaphores.get(id) ?? new Semaphore(CHANGES_PER_ROW);
     semaphores.set(id, row);
-    if (row.waiting >= MAX_WAITING) throw overloaded();
+    if (row.waiting >= MAX_WAITING) throw overloaded('row_queue');
     const mustWait = row.isFull || lockWaits.isFull;
     const takeTurn = async (work: () => Promise<boolean>) => {
       try {

@@ -58,7 +58,7 @@ class CountedBody extends Transform {
       this.#used += copied;
       at += copied;
     }
-    done(this.#budget.isFull ? overloaded() : null);
+    done(this.#budget.isFull ? overloaded('memory') : null);
   }
 
   override _flush(done: TransformCallback) {
@@ -107,7 +107,7 @@ export function boundBodyMemory(app: FastifyInstance) {
       return;
     }
     if (budget.isFull) {
-      done(overloaded());
+      done(overloaded('memory'));
       return;
     }
     // Node.js keeps two copies of a string until it has been sent.

@@ -21,9 +21,7 @@ const DROPS_LOGGED_EVERY_MS = 1_000;
  * @param poolMax connections to the database
  */
 export function limitConnections(app: FastifyInstance, poolMax: number) {
-  // A limit of the container. It is 0 where there is none that Node.js knows of, or more than there is memory.
-  const memory = Math.min(process.constrainedMemory() || Infinity, totalmem());
-  const byMemory = (memory * CONNECTIONS_SHARE) / CONNECTION_BYTES;
+  const byMemory = (memoryLimit() * CONNECTIONS_SHARE) / CONNECTION_BYTES;
   const byFiles = (openFilesLimit() - poolMax - OWN_FILES) / 2;
   const maxConnections = Math.max(FEWEST_CONNECTIONS, Math.floor(Math.min(byMemory, byFiles)));
   app.server.maxConnections = maxConnections;
@@ -36,6 +34,12 @@ export function limitConnections(app: FastifyInstance, poolMax: number) {
     loggedAt = now;
     app.log.warn({ maxConnections }, 'dropping new connections: as many are open as file descriptors and memory allow');
   });
+}
+
+/** Memory of the container in bytes, or of the machine where that is less. */
+export function memoryLimit() {
+  // It is 0 where there is no limit that Node.js knows of.
+  return Math.min(process.constrainedMemory() || Infinity, totalmem());
 }
 
 /** Maximum number of files that the process may have open, connections included; infinite where it is not known, as on macOS. */

@@ -52,7 +52,7 @@ export function trackConnections(app: FastifyInstance) {
     const isTooMany =
       !routeOptions.config.isForMachines &&
       (inFlight > server.maxConnections || (connection !== undefined && connection.inFlight > MAX_PIPELINED));
-    done(isTooMany ? overloaded() : undefined);
+    done(isTooMany ? overloaded('requests_in_flight') : undefined);
   });
   app.addHook('onResponse', ({ raw }, reply, done) => {
     const connection = connections.get(raw.socket);

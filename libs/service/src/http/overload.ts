@@ -23,6 +23,6 @@ function refuseIfItLasts() {
     const now = performance.now();
     if (now - last > LASTING_MS) since = now;
     last = now;
-    return now - since > LASTING_MS ? Promise.reject(overloaded()) : undefined;
+    return now - since > LASTING_MS ? Promise.reject(overloaded('cpu')) : undefined;
   };
 }

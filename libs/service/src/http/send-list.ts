@@ -44,7 +44,7 @@ export function sendList<Row>(reply: FastifyReply, list: List<Row>) {
   if (reply.raw.destroyed) return reply.send('');
 
   const { memoryBudget } = reply.server;
-  if (memoryBudget.isFull) throw overloaded();
+  if (memoryBudget.isFull) throw overloaded('memory');
   const elements = (rows: readonly Row[]) => serialise(rows).slice(1, -1);
   const chunkOf = ({ rows, next }: List<Row>): Chunk => ({
     bytes: Buffer.from(rows.length > 0 ? `,${elements(rows)}` : ''),

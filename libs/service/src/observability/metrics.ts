@@ -1,12 +1,14 @@
 import { coalesce } from '@rest-services/concurrency';
-import type { Database } from '@rest-services/database';
+import type { Database, Distribution } from '@rest-services/database';
+import { SHED_REASONS, TIMEOUT_REASONS, type OverloadReason } from '@rest-services/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type Metric } from 'prom-client';
 import { writeBuffer } from './write-buffer.ts';
+import { memoryLimit } from '../http/connection-limit.ts';
 import { REFUSED } from '../http/connections.ts';
 import { onAborted } from '../http/on-aborted.ts';
-import { forMachines } from './probes.ts';
-import type { InexactBlocks } from './row-counts.ts';
+import { forMachines, type Readiness } from './probes.ts';
+import type { RowCountState } from './row-counts.ts';
 import { version } from '../version.ts';
 
 /** In seconds. From an answer without a query to the limit at which a request fails. */
@@ -17,15 +19,21 @@ interface Observed {
   ms: number;
 }
 
+interface Measured<Tables> {
+  db: Database<Tables>;
+  /** Name of the service. */
+  service: string;
+  readiness: Readiness;
+  rowCounts: RowCountState;
+}
+
 /**
- * `/metrics`, for Prometheus: the requests, the pool of database connections, the build, and the process.
- * @param service name of the service
+ * `/metrics`, for Prometheus: the requests, the pool of database connections, the build, and the process. docker/README.md lists the
+ * names.
  */
 export function addMetrics<Tables>(
   app: FastifyInstance,
-  db: Database<Tables>,
-  service: string,
-  inexactBlocks: InexactBlocks,
+  { db, service, readiness, rowCounts: { inexactBlocks, totals } }: Measured<Tables>,
 ) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -60,6 +68,29 @@ export function addMetrics<Tables>(
   });
   app.server.on(REFUSED, (status: number) => refused.inc({ status }));
 
+  // Each reason has a 0 from the start. Otherwise, Prometheus would not see the first increase.
+  const countOverloads = (name: string, help: string, reasons: readonly OverloadReason[]) =>
+    new Counter({
+      name,
+      help,
+      labelNames: ['reason'] as const,
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const reason of reasons) this.inc({ reason }, app.overloads.get(reason) ?? 0);
+      },
+    });
+  countOverloads(
+    'http_requests_shed_total',
+    'Requests that got 503 at once, before any work, by what was full.',
+    SHED_REASONS,
+  );
+  countOverloads(
+    'http_requests_timed_out_total',
+    'Requests that ran out of time and got 503, or 500 from a silent server, by what they waited for.',
+    TIMEOUT_REASONS,
+  );
+
   const dropped = new Counter({
     name: 'http_connections_dropped_total',
     help: 'Connections that were closed at once, because as many were open as may be.',
@@ -77,6 +108,50 @@ export function addMetrics<Tables>(
       this.set({ state: 'in_use' }, use.inUse);
       this.set({ state: 'idle' }, use.idle);
       this.set({ state: 'waiting' }, use.waiting);
+    },
+  });
+
+  new Gauge({
+    name: 'database_pool_max_connections',
+    help: 'Maximum number of connections to the database: DATABASE_POOL_MAX.',
+    registers: [registry],
+  }).set(db.poolMax);
+
+  registry.registerMetric(
+    histogramOf(
+      db.poolWaits,
+      'database_pool_wait_seconds',
+      'Time that statements and transactions waited for a connection.',
+    ),
+  );
+
+  registry.registerMetric(
+    histogramOf(
+      db.requestsPerStatement,
+      'database_requests_per_statement',
+      'Requests that shared a statement, by statement. Pages, lists and single large rows are not counted.',
+    ),
+  );
+
+  new Gauge({
+    name: 'database_migrations',
+    help: 'Migrations of this release by state: applied to the database, or pending.',
+    labelNames: ['state'] as const,
+    registers: [registry],
+    collect() {
+      if (!readiness.migrations) return;
+      this.set({ state: 'applied' }, readiness.migrations.applied);
+      this.set({ state: 'pending' }, readiness.migrations.pending);
+    },
+  });
+
+  new Gauge({
+    name: 'database_table_rows',
+    help: 'Exact number of rows, from the row counts, as of the last ten seconds.',
+    labelNames: ['table'] as const,
+    registers: [registry],
+    collect() {
+      for (const [table, total] of totals) this.set({ table }, total);
     },
   });
 
@@ -131,6 +206,24 @@ export function addMetrics<Tables>(
     },
   });
 
+  // The label keeps it absent until it is known: a gauge without labels starts at 0.
+  new Gauge({
+    name: 'service_ready',
+    help: 'Whether the service should get traffic, as of the last /readyz or scrape.',
+    labelNames: ['service'] as const,
+    registers: [registry],
+    collect() {
+      if (readiness.isReady !== undefined) this.set({ service }, readiness.isReady ? 1 : 0);
+      readiness.check();
+    },
+  });
+
+  new Gauge({
+    name: 'service_memory_limit_bytes',
+    help: 'Memory of the container, or of the machine where that is less.',
+    registers: [registry],
+  }).set(memoryLimit());
+
   // Prometheus has no metric for texts: by convention they are labels of a 1. The image sets the variable.
   new Gauge({
     name: 'service_build_info',
@@ -156,4 +249,23 @@ export function addMetrics<Tables>(
     void reply.type(registry.contentType);
     return metrics();
   });
+}
+
+/** A histogram of what others have counted: those of prom-client take a microsecond for each value. */
+function histogramOf(distribution: Distribution, name: string, help: string) {
+  const get = () => {
+    let count = 0;
+    const buckets = distribution.counts.map((value, index) => ({
+      metricName: `${name}_bucket`,
+      labels: { le: distribution.bounds[index] ?? '+Inf' },
+      value: (count += value),
+    }));
+    const total = [
+      { metricName: `${name}_sum`, labels: {}, value: distribution.sum },
+      { metricName: `${name}_count`, labels: {}, value: count },
+    ];
+    return Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values: [...buckets, ...total] });
+  };
+  // The registry needs no more of a metric than its name and `get`.
+  return { name, get } as unknown as Metric;
 }

@@ -27,6 +27,16 @@ export const forMachines = {
   config: { isForMachines: true, pressureHandler: () => undefined },
 };
 
+/** What probes and scrapes know about the service. */
+export interface Readiness {
+  /** Whether the last check found that the service should get traffic; `undefined` before the first one. */
+  isReady: boolean | undefined;
+  /** Numbers of the release's migrations that the database has and lacks; `undefined` until a check has found out. */
+  migrations: { applied: number; pending: number } | undefined;
+  /** Checks again, in the background. */
+  check: () => void;
+}
+
 interface Probed<Tables> {
   /** Serves the requests. */
   db: Database<Tables>;
@@ -36,19 +46,34 @@ interface Probed<Tables> {
   lifecycle: Lifecycle;
 }
 
-/** `/livez`: the process can answer. `/readyz`: it should get traffic, and if not, why. */
-export function addProbes<Tables>(app: FastifyInstance, { db, probing, migrations, lifecycle }: Probed<Tables>) {
+/**
+ * `/livez`: the process can answer. `/readyz`: it should get traffic, and if not, why.
+ * @returns the readiness for metrics: where nothing asks `/readyz`, scrapes do
+ */
+export function addProbes<Tables>(
+  app: FastifyInstance,
+  { db, probing, migrations, lifecycle }: Probed<Tables>,
+): Readiness {
+  const readiness: Readiness = { isReady: undefined, migrations: undefined, check: () => void check() };
   app.get('/livez', forMachines, () => ({ message: 'alive' }));
 
   let isMigrated = false;
+  let look: Promise<string | undefined> | undefined;
+  let known: { reason: string; cause: string | undefined; since: number } | undefined;
   app.get('/readyz', forMachines, async (_request, reply) => {
-    const obstacle = lifecycle.isDraining ? 'draining' : await databaseObstacle();
-    if (!lifecycle.isDraining) logChange(obstacle);
+    const obstacle = await check();
     void db.checkStandby();
     return obstacle ? reply.code(503).send({ message: obstacle }) : { message: 'ready' };
   });
 
-  let look: Promise<string | undefined> | undefined;
+  return readiness;
+
+  async function check() {
+    const obstacle = lifecycle.isDraining ? 'draining' : await databaseObstacle();
+    if (!lifecycle.isDraining) logChange(obstacle);
+    readiness.isReady = obstacle === undefined;
+    return obstacle;
+  }
 
   /** Probes in flight share one check. On one connection, too many checks would time out as if the database were lost. */
   async function databaseObstacle() {
@@ -65,6 +90,7 @@ export function addProbes<Tables>(app: FastifyInstance, { db, probing, migration
       await checkWritable(probing);
       const pending = await pendingMigrations(probing, migrations);
       isMigrated = pending.length === 0;
+      readiness.migrations = { applied: Object.keys(migrations).length - pending.length, pending: pending.length };
       return isMigrated ? undefined : `migrations pending: ${pending.join(', ')}`;
     } catch (error) {
       // The database is slow: the connection that took too long serves the next check.
@@ -75,8 +101,6 @@ export function addProbes<Tables>(app: FastifyInstance, { db, probing, migration
       return reason;
     }
   }
-
-  let known: { reason: string; cause: string | undefined; since: number } | undefined;
 
   /** Logs when and why the service is not ready, once for each reason and cause, and for how long it was not. */
   function logChange(reason: string | undefined, error?: unknown) {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   checkRowCounts,
+  countRows,
   errorCode,
   SQLSTATE,
   type Database,
@@ -20,8 +21,13 @@ const IDLE_DELAY_MS = 1_000;
 /** Delay between two checks of some thousand rows each, which take about 5 ms. */
 const CHECK_DELAY_MS = 10_000;
 
-/** The blocks of each table whose counts differ from their rows. */
-export type InexactBlocks = ReadonlyMap<string, ReadonlySet<number>>;
+/** What the checks have found, by table. */
+export interface RowCountState {
+  /** Blocks of ids whose counts differ from their rows. */
+  inexactBlocks: ReadonlyMap<string, ReadonlySet<number>>;
+  /** Number of rows at the last check. */
+  totals: ReadonlyMap<string, number>;
+}
 
 /**
  * Folds and checks row counts in the background from the time when `app` listens until it closes. Logs that a right is
@@ -32,8 +38,9 @@ export function maintainRowCounts<Tables>(
   app: FastifyInstance,
   db: Database<Tables>,
   rowCounts: RowCounts[],
-): InexactBlocks {
+): RowCountState {
   const inexact = new Map(rowCounts.map(({ table }) => [table, new Set<number>()]));
+  const totals = new Map<string, number>();
   const closing = new AbortController();
 
   app.addHook('onListen', (done) => {
@@ -68,6 +75,8 @@ export function maintainRowCounts<Tables>(
       const [suspect] = blocks;
       const after = suspect === undefined ? last : suspect - 1;
       const result = await checkRowCounts(db, counts, after).catch(() => undefined);
+      const total = await countRows(db, counts).catch(() => undefined);
+      if (total !== undefined) totals.set(counts.table, total);
       last = result?.block;
       if (result === undefined) continue;
       if (result.isExact) blocks.delete(result.block);
@@ -79,7 +88,7 @@ export function maintainRowCounts<Tables>(
   /** @returns whether `app` is still open after that time */
   const elapsed = (ms: number) => sleep(ms, true, { signal: closing.signal, ref: false }).catch(() => false);
 
-  return inexact;
+  return { inexactBlocks: inexact, totals };
 }
 
 /** Compares the counts of some blocks with their rows, and logs what differs. */
