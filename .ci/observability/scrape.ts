@@ -18,7 +18,8 @@ export function labelsByName(metrics: string) {
       found.set(name, new Set());
     } else if (!line.startsWith('#')) {
       const [, labels = ''] = /^\w+\{(.*)\} /.exec(line) ?? [];
-      for (const [, label] of labels.matchAll(/(\w+)="/g)) if (label !== 'le' && label !== 'quantile') found.get(name)!.add(label!);
+      for (const [, label] of labels.matchAll(/(\w+)="/g))
+        if (label !== 'le' && label !== 'quantile') found.get(name)!.add(label!);
     }
   }
   return found;
