@@ -39,7 +39,7 @@ test('Prometheus loads the rules, scrapes a service, and runs each query of the 
   };
   /** Waits for a result, while requests go on. */
   const becomesTrue = async (expr: string) => {
-    while (((await query(expr)).data?.result ?? []).length === 0) {
+    while ((await query(expr)).data.result.length === 0) {
       await sendJson(url, 'GET', '/v1/items/1');
       await sleep(100);
     }

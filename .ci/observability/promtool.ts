@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 export async function promtool(args: string[], input = '') {
   const child = spawn('promtool', args, { stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin.end(input);
-  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return { code: code as number | null, output: output + errors };
+  const ended = once(child, 'close').then(([code]: (number | null)[]) => code);
+  const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { code, output: output + errors };
 }

@@ -45,12 +45,12 @@ test('rules.test.yml has series for each alert that fire it, and others that do 
     tests: { promql_expr_test: { expr: string; exp_samples: object[] }[] }[];
   };
   const tried = tests.flatMap((each) => each.promql_expr_test);
-  const tests_of = (fires: boolean) =>
+  const alertsThat = (fires: boolean) =>
     tried.flatMap(({ expr, exp_samples: samples }) =>
       samples.length > 0 === fires ? /alertname="(\w+)"/.exec(expr)![1]! : [],
     );
-  expect(tests_of(true)).toEqual(alerts);
-  expect(tests_of(false)).toEqual(alerts);
+  expect(alertsThat(true)).toEqual(alerts);
+  expect(alertsThat(false)).toEqual(alerts);
 });
 
 test('the runbook of each alert is a paragraph of README.md', () => {

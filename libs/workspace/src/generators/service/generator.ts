@@ -117,7 +117,8 @@ function nameInDocuments(tree: Tree, { name, port, path }: { name: string; port:
   );
   const row = `| ${name} | \`curl localhost:${port}${path}\` | ${local}/docs |\n`;
   insertAfterLast(tree, 'docker/README.md', rowOfTry, row);
-  insertAfterLast(tree, 'docker/README.md', /- targets: \[[^\]]*/g, `, '${name}:${port}'`);
+  for (const file of ['docker/README.md', 'docker/observability/prometheus.yml'])
+    insertAfterLast(tree, file, /- targets: \[[^\]]*/g, `, '${name}:${port}'`);
 }
 
 /** Inserts text after the last match. */
