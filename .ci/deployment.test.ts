@@ -54,6 +54,7 @@ describe('docker/README.md', () => {
       DATABASE_MIGRATION_URL: 'DATABASE_URL',
       DATABASE_POOLER: 'none',
       DATABASE_READ_URL: 'none',
+      DIAGNOSTICS_DIRECTORY: 'none',
       CORS_ORIGIN: 'any origin in development, none in production',
       SHUTDOWN_DELAY_MS: `${delay('production')} in production, else ${delay('development')}`,
     };

@@ -12,6 +12,7 @@ import {
 import closeWithGrace from 'close-with-grace';
 import { checkDatabase, exitIfUnusable, migrateDatabase, recount } from './commands.ts';
 import type { Service } from './create-service.ts';
+import { handleDiagnosticSignals } from './observability/diagnostics.ts';
 import { addMetrics } from './observability/metrics.ts';
 import { addProbes, type Lifecycle } from './observability/probes.ts';
 import { maintainRowCounts } from './observability/row-counts.ts';
@@ -25,7 +26,7 @@ const POOL_END_LIMIT_MS = 500;
 /** Maximum number of new connections that wait, as many as Linux allows. Otherwise, some clients retry after a second. */
 const BACKLOG = 4_096;
 
-/** Signals of a crash, or to end the process at once, which Node.js handles. */
+/** Signals that do not stop the service: of a crash, which Node.js handles, and for diagnostics. */
 const NOT_HANDLED = [
   'SIGILL',
   'SIGTRAP',
@@ -79,6 +80,10 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
     await Promise.race([db.destroy(), sleep(POOL_END_LIMIT_MS)]);
     app.log.info('stopped');
   });
+  handleDiagnosticSignals(
+    assembled.then(({ app }) => app.log),
+    { name, directory: settings.DIAGNOSTICS_DIRECTORY },
+  );
 
   const { app, db, lifecycle, onConnectionError } = await assembled;
   const common = { applicationName: name, onConnectionError };

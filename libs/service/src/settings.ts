@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { ConnectionUrlError, parseConnectionUrl, type Pooler } from '@rest-services/database';
 import { Ajv, type ErrorObject } from 'ajv';
@@ -53,6 +53,7 @@ export const EnvironmentVariables = Type.Object({
     description: 'fatal, error, warn, info, debug, trace or silent',
   }),
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, maximum: 5_000, description: 'a time in milliseconds, 0 to 5000' }),
+  DIAGNOSTICS_DIRECTORY: Type.Optional(Type.String({ description: 'an existing directory that is writable' })),
 });
 
 // env-schema would make two validators more, and one of JSON Schema itself: a fifth of the time that a start takes.
@@ -86,6 +87,9 @@ export function loadSettings(environment: NodeJS.ProcessEnv, defaultPort: number
   const noInteger = integers.find((name) => given[name] !== undefined && !/^\d+$/.test(given[name]));
   if (noInteger) throw notAllowed(noInteger, given);
   for (const name of secrets) checkUrl(name, given);
+  const { DIAGNOSTICS_DIRECTORY } = settings;
+  if (DIAGNOSTICS_DIRECTORY !== undefined && !isWritable(DIAGNOSTICS_DIRECTORY))
+    throw notAllowed('DIAGNOSTICS_DIRECTORY', given);
   return settings;
 }
 
@@ -116,6 +120,15 @@ function checkUrl(name: string, given: NodeJS.ProcessEnv) {
     throw error instanceof ConnectionUrlError
       ? new Error(`${name} must be a URL ${error.message}`)
       : notAllowed(name, given);
+  }
+}
+
+function isWritable(directory: string) {
+  try {
+    accessSync(`${directory}/.`, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 

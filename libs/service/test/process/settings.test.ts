@@ -8,6 +8,7 @@ import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
 import { load, openTestConnection, withRole } from '@rest-services/testing';
 import { sql } from 'kysely';
+import { notesMain } from '../notes/bundled.ts';
 import { createNote, notes } from './notes-process.ts';
 
 test('a taken port: the process exits with 1 and one line that names the port', async () => {
@@ -28,6 +29,8 @@ test.each([
   ['LOG_LEVEL', 'loud'],
   ['NODE_ENV', 'prod'],
   ['SHUTDOWN_DELAY_MS', '-1'],
+  ['DIAGNOSTICS_DIRECTORY', '/no/such/directory'],
+  ['DIAGNOSTICS_DIRECTORY', notesMain()],
 ])('a wrong %s: exit code 1 and one line with its value and the allowed ones', async (name, value) => {
   const { code, errors } = await notes.start({ [name]: value }).ended;
   expect([code, errors]).toEqual([
