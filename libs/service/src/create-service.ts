@@ -43,7 +43,7 @@ export type Service = Awaited<ReturnType<typeof createService>>;
 
 /** A Fastify app with what all services have in common, ready for the routes of one. */
 export async function createService({ settings, title, description, ...errorFormat }: ServiceOptions) {
-  const requestLog = new RequestLog(settings.LOG_LEVEL);
+  const requestLog = new RequestLog();
   const app = Fastify({
     // PostgreSQL quotes values of the request in the detail and the context of an error, which the log must not hold.
     logger: {

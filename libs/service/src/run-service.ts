@@ -82,7 +82,7 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
   });
   handleDiagnosticSignals(
     assembled.then(({ app }) => app.log),
-    { name, directory: settings.DIAGNOSTICS_DIRECTORY },
+    { name, directory: settings.DIAGNOSTICS_DIRECTORY, logLevel: settings.LOG_LEVEL },
   );
 
   const { app, db, lifecycle, onConnectionError } = await assembled;

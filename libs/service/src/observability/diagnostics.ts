@@ -12,15 +12,26 @@ const CPU_PROFILE_MS = 5_000;
 const OWNER_ONLY = 0o600;
 
 /**
- * Writes a CPU profile on SIGUSR1 and a heap snapshot on SIGUSR2 into a directory, and logs the path. Signals need no port that
- * others on the machine could connect to, as that of Node's inspector, which SIGUSR1 would open.
+ * Writes a CPU profile on SIGUSR1 and a heap snapshot on SIGUSR2 into a directory, and logs the path; logs at level debug after
+ * SIGTTIN, until SIGTTOU. Signals need no port that others on the machine could connect to, as that of Node's inspector, which
+ * SIGUSR1 would open.
  */
 export function handleDiagnosticSignals(
   logger: Promise<FastifyBaseLogger>,
-  { name, directory }: { name: string; directory: string | undefined },
+  { name, directory, logLevel }: { name: string; directory: string | undefined; logLevel: string },
 ) {
+  process.on('SIGTTIN', () => void setLogLevel('debug'));
+  process.on('SIGTTOU', () => void setLogLevel(logLevel));
   process.on('SIGUSR1', () => void writeInto(directory, 'CPU profile', 'cpuprofile', writeCpuProfile));
   process.on('SIGUSR2', () => void writeInto(directory, 'Heap snapshot', 'heapsnapshot', writeSnapshot));
+
+  async function setLogLevel(logLevel: string) {
+    const log = await logger;
+    // One of the levels before and after may hide the line.
+    log.level = 'info';
+    log.info({ logLevel }, 'Log level changed');
+    log.level = logLevel;
+  }
 
   async function writeInto(
     directory: string | undefined,

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { LogController, type FastifyReply, type FastifyRequest } from 'fastify';
+import { LogController, type FastifyBaseLogger, type FastifyReply, type FastifyRequest } from 'fastify';
 import { levels } from 'pino';
 import { logStream } from './log-stream.ts';
 
@@ -8,20 +8,13 @@ const PROCESS = `"pid":${process.pid},"hostname":${JSON.stringify(hostname())}`;
 
 /** Logs one line per finished request; those of probes, every few seconds, at level debug. */
 export class RequestLog extends LogController {
-  readonly #logsInfo: boolean;
-
-  constructor(level: string) {
-    super();
-    this.#logsInfo = (levels.values[level] ?? Infinity) <= INFO;
-  }
-
   override incomingRequest() {}
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply) {
     const finished = described(request, reply);
     if (error) reply.log.error({ ...finished, err: error }, 'request');
     else if (request.routeOptions.config.isForMachines) reply.log.debug(finished, 'request');
-    else if (this.#logsInfo) logStream.writeLater(new Line(request.id, finished));
+    else if (isInfoLogged(reply.log)) logStream.writeLater(new Line(request.id, finished));
   }
 
   /** Logs a request whose connection closed before its response was complete, without the status of that half. */
@@ -35,6 +28,9 @@ export class RequestLog extends LogController {
     if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') super.streamError(error, request, reply);
   }
 }
+
+/** Asks the logger each time, because its level changes while the service runs. */
+const isInfoLogged = ({ level }: FastifyBaseLogger) => (levels.values[level] ?? Infinity) <= INFO;
 
 /** Fields of a request's line. The address is unknown after the client has reset the connection. */
 const described = ({ method, url, ip }: FastifyRequest, { elapsedTime, statusCode }: FastifyReply) => ({

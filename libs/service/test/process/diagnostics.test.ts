@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { freePort } from '@rest-services/local-postgres';
 import { fetchWhenServed, load } from '@rest-services/testing';
 import { createNote, notes } from './notes-process.ts';
 
@@ -105,4 +106,32 @@ test('a directory that is gone: the log has the error, and the service serves', 
   const { err } = await service.logged(/^Heap snapshot not written$/);
   expect(err).toMatchObject({ code: 'ENOENT' });
   expect(await statusOf(`${url}/notes`)).toBe(200);
+});
+
+test('SIGTTIN sets the log level debug, and SIGTTOU that of LOG_LEVEL again', async () => {
+  const PORT = `${await freePort()}`;
+  const url = `http://127.0.0.1:${PORT}`;
+  const service = notes.start({ LOG_LEVEL: 'warn', PORT });
+  const isServed = () =>
+    fetch(`${url}/livez`).then(
+      () => true,
+      () => false,
+    );
+  // The log does not say that the service listens.
+  while (!(await isServed()));
+  const request = async (mark: string) => {
+    for (const path of ['livez', 'notes']) await (await fetchWhenServed(`${url}/${path}?${mark}`)).text();
+  };
+  const changed = (level: string) => service.logged(({ logLevel }) => logLevel === level);
+  await request('before');
+  service.child.kill('SIGTTIN');
+  expect(await changed('debug')).toMatchObject({ level: 30, msg: 'Log level changed' });
+  await request('between');
+  service.child.kill('SIGTTOU');
+  expect(await changed('warn')).toMatchObject({ level: 30, msg: 'Log level changed' });
+  await request('after');
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+  const requests = service.log.filter(({ msg, status }) => msg === 'request' && status !== 503);
+  expect(requests.map(({ url }) => url)).toEqual(['/livez?between', '/notes?between']);
 });
