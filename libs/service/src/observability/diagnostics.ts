@@ -37,7 +37,7 @@ export function handleDiagnosticSignals(
     directory: string | undefined,
     what: string,
     extension: string,
-    write: (path: string) => Promise<void>,
+    write: (path: string) => Promise<void> | void,
   ) {
     const log = await logger;
     if (directory === undefined) {
@@ -72,7 +72,7 @@ async function writeCpuProfile(path: string) {
 }
 
 /** Blocks the process. A stream of the snapshot would hold all of it in memory. */
-async function writeSnapshot(path: string) {
+function writeSnapshot(path: string) {
   // V8 overwrites the file that it writes.
   closeSync(openSync(path, 'wx', OWNER_ONLY));
   writeHeapSnapshot(path);
