@@ -303,8 +303,8 @@ describe('.github/renovate.json', () => {
   };
 
   test('moves packages, actions, images and Node.js, each in one pull request', () => {
-    // The default enables all managers, that of the Dockerfile among them.
-    expect(presets).toEqual(['config:recommended']);
+    // The default enables all managers, that of the Dockerfile among them; the second pins each image by its digest.
+    expect(presets).toEqual(['config:recommended', 'docker:pinDigests']);
     const groups = packageRules.flatMap(({ groupName }) => groupName ?? []);
     expect(groups).toEqual(['packages', 'actions', 'images', 'Node.js']);
     const managers = packageRules.flatMap(({ matchManagers = [] }) => matchManagers);

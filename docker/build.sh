@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the image rest-services/APP, tagged latest and with the git revision. `nx docker:build APP` runs this.
 #   NODE_IMAGE            another base image than the Dockerfile's own
+#   RUNTIME_IMAGE         another base image for what runs, such as one without a shell
 #   CONTAINER_ENGINE      instead of the docker, podman or buildah that is found
 #   CONTAINER_BUILD_ARGS  further arguments for its build command
 set -eu
@@ -14,10 +15,11 @@ created=$(git show --no-patch --format=%cI HEAD 2>/dev/null || date -u +%Y-%m-%d
 source=$(git config --get remote.origin.url 2>/dev/null | sed 's#//[^/@]*@#//#') # without a password
 version=$(sed -n 's/^  "version": "\(.*\)",$/\1/p' "apps/$app/package.json")
 
-# Podman and Buildah would leave HEALTHCHECK out, which their own format has no place for; Buildah also its cache.
+# Podman and Buildah would leave HEALTHCHECK out, which their own format has no place for; Buildah also its cache. Older releases
+# of both skip a stage that only a variable names.
 case $CONTAINER_ENGINE in
-*podman*) set -- --format docker ;;
-*buildah*) set -- --format docker --layers ;;
+*podman*) set -- --format docker --skip-unused-stages=false ;;
+*buildah*) set -- --format docker --skip-unused-stages=false --layers ;;
 *)
   export DOCKER_BUILDKIT=1 # what older releases of Docker would build with does not know BUILDPLATFORM
   set --
@@ -27,6 +29,7 @@ esac
 # Word splitting is wanted: both may hold several words.
 # shellcheck disable=SC2086
 exec $CONTAINER_ENGINE build "$@" ${CONTAINER_BUILD_ARGS:-} ${NODE_IMAGE:+--build-arg "NODE_IMAGE=$NODE_IMAGE"} \
+  ${RUNTIME_IMAGE:+--build-arg "RUNTIME_IMAGE=$RUNTIME_IMAGE"} \
   --build-arg "APP=$app" --build-arg "VERSION=$version" --build-arg "REVISION=$revision" --build-arg "CREATED=$created" \
   ${source:+--label "org.opencontainers.image.source=$source"} \
   --tag "rest-services/$app:latest" --tag "rest-services/$app:$revision" --file docker/Dockerfile .

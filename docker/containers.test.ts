@@ -137,7 +137,7 @@ describe.each(services())('The image of $name', ({ name: app, path, client }) =>
     expect((await start('exec', '--env', unused, name, ...command).ended).code).toBe(1);
   });
 
-  test('runs as process 1, as an ordinary user who can change no file, within the limit of memory', async () => {
+  test('runs as process 1, as an ordinary user who can change no file, with a heap for its memory', async () => {
     const state = await inside(`() => {
       const fs = require('node:fs');
       const refusal = (file) => { try { fs.writeFileSync(file, '') } catch (error) { return error.code } };
@@ -146,6 +146,7 @@ describe.each(services())('The image of $name', ({ name: app, path, client }) =>
         ids: [process.getuid(), process.getgid()],
         writing: ['/app/main.js', '/app/new', '/etc/new'].map(refusal),
         memory: process.constrainedMemory(),
+        heap: require('node:v8').getHeapStatistics().heap_size_limit,
       };
     }`);
     expect(state).toEqual({
@@ -153,6 +154,8 @@ describe.each(services())('The image of $name', ({ name: app, path, client }) =>
       ids: [1000, 1000],
       writing: ['EROFS', 'EROFS', 'EROFS'],
       memory: 256 * 1024 ** 2,
+      // Half of the memory, and three semi-spaces.
+      heap: (128 + 3 * 8) * 1024 ** 2,
     });
   });
 
@@ -223,6 +226,63 @@ describe.each(services())('The image of $name', ({ name: app, path, client }) =>
     expect(performance.now() - begin).toBeLessThan(10_000);
     await service.line(/"msg":"stopped"/);
   }, 15_000);
+});
+
+describe('RUNTIME_IMAGE', () => {
+  const base = `localhost/rest-services-test-runtime:${process.pid}`;
+  const image = `localhost/rest-services-test-items:${process.pid}`;
+  const isDocker = engine.endsWith('docker');
+  // As build.sh has it.
+  const build = [
+    'build',
+    ...(isDocker ? [] : ['--format', 'docker', '--skip-unused-stages=false']),
+    ...words('CONTAINER_BUILD_ARGS'),
+  ];
+  const given = (name: string) =>
+    process.env[name] === undefined ? [] : ['--build-arg', `${name}=${process.env[name]}`];
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'runtime-'));
+    // As a distroless image has them: node in its place, the libraries that it needs, and no shell.
+    const lines = [
+      'FROM rest-services/items:latest AS node',
+      'FROM scratch',
+      'COPY --from=node /lib /lib',
+      'COPY --from=node /lib64 /lib64',
+      'COPY --from=node /usr/lib /usr/lib',
+      'COPY --from=node /usr/local/bin/node /nodejs/bin/node',
+      'ENV PATH=/usr/local/bin:/usr/bin:/bin',
+      'ENTRYPOINT ["/nodejs/bin/node"]',
+    ];
+    await writeFile(join(folder, 'Dockerfile'), lines.join('\n'));
+    await succeed(...build, '--tag', base, folder);
+    const options = ['--build-arg', 'APP=items', '--build-arg', `RUNTIME_IMAGE=${base}`, ...given('NODE_IMAGE')];
+    await succeed(...build, ...options, '--tag', image, '--file', join(workspace, 'docker/Dockerfile'), workspace);
+  }, 900_000);
+
+  afterAll(async () => {
+    await start('image', 'rm', '--force', image, base).ended;
+    await rm(folder, { recursive: true });
+  });
+
+  test('builds and runs on a base without a shell, in which no step of the build runs', async () => {
+    expect((await start(...run, image, 'sh', '-c', 'true').ended).code).not.toBe(0);
+    const port = await freePort();
+    const database = await createTestDatabase();
+    const name = `rest-services-test-runtime-${process.pid}`;
+    const environment = ['HOST=127.0.0.1', `PORT=${port}`, `DATABASE_URL=${database.url}`];
+    const service = start(...run, '--name', name, ...environment.flatMap((each) => ['--env', each]), image);
+    await service.line(/Server listening/);
+    expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
+    await succeed('exec', name, 'node', 'main.js', 'health');
+    // The only way to send a signal from inside: there is no kill.
+    await succeed('exec', name, 'node', '--eval', 'process.kill(1, "SIGTTIN")');
+    await service.line(/Log level changed/);
+    await succeed('kill', '--signal', 'TERM', name);
+    expect(await service.ended).toMatchObject({ code: 0 });
+    await database.drop();
+  });
 });
 
 /** `4.97 MB`, `6.14kB`, `0B`: each engine writes them in its own way. */
