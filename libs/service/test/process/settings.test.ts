@@ -91,10 +91,12 @@ test('DATABASE_POOL_MAX bounds the connections of the pool', async () => {
   const traffic = load(await service.listening(), ['/notes', '/notes/summary'], 32);
   await traffic.until(({ status }) => status === 200, 500);
   const db = openTestConnection(notes.database.url);
-  const { rows } = await sql`select from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid()`.execute(db);
+  const sessions = sql`select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+  let count = 0;
+  // Two connections may do for a while, because requests share statements.
+  while (count < 3) count = (await sessions.execute(db)).rows.length;
+  expect(count).toBe(3);
   await db.destroy();
-  expect(rows).toHaveLength(3);
   // A busy machine may be overloaded at any time.
   const failed = (await traffic.stop()).filter(({ status, retryAfter }) => status !== 200 && retryAfter !== '1');
   expect(failed).toEqual([]);
