@@ -59,5 +59,5 @@ test('the Prometheus of compose.yaml scrapes each service', () => {
     scrape_configs: { static_configs: { targets: string[] }[] }[];
   };
   const targets = jobs.flatMap((job) => job.static_configs).flatMap((config) => config.targets);
-  expect(targets).toEqual(services().map(({ name, port }) => `${name}:${port}`));
+  expect(targets.sort()).toEqual(services().map(({ name, port }) => `${name}:${port}`));
 });
