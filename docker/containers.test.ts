@@ -276,7 +276,7 @@ describe('RUNTIME_IMAGE', () => {
     await service.line(/Server listening/);
     expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
     await succeed('exec', name, 'node', 'main.js', 'health');
-    // The only way to send a signal from inside: there is no kill.
+    // The only way to send a signal from inside: the image has no `kill`.
     await succeed('exec', name, 'node', '--eval', 'process.kill(1, "SIGTTIN")');
     await service.line(/Log level changed/);
     await succeed('kill', '--signal', 'TERM', name);

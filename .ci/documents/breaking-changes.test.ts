@@ -71,7 +71,7 @@ function changesOf(change: (document: Base) => unknown) {
   return breakingChanges(base as never, changed as never);
 }
 
-/** The same as `delete`, for properties that are not optional. */
+/** Deletes as `delete` does, for properties that are not optional. */
 const remove = (object: object, name: string) => Reflect.deleteProperty(object, name);
 
 describe('The comparison finds', () => {

@@ -24,7 +24,7 @@ const readme = readFileSync(join(folder, 'README.md'), 'utf8');
 /** Timeout for the whole drain, which docker/README.md promises. */
 const DRAIN_MS = 10_000;
 
-/** Connections that PostgreSQL gives to roles that are no superuser, by default. */
+/** Connections that PostgreSQL gives to roles without superuser rights, by default. */
 const SERVER_CONNECTIONS = 97;
 
 interface KubernetesObject {

@@ -12,7 +12,7 @@ const main = join(import.meta.dirname, '..', '..', 'apps', 'items', 'dist', 'mai
 /** Maximum time of a request of a service, and a second for a busy machine. */
 const REQUEST_MS = 4_000;
 
-/** Delay after a failure. Otherwise the clients would take the CPU from Patroni while there is no leader. */
+/** Delay after a failure. Otherwise the clients would take the CPU from Patroni while the cluster lacks a leader. */
 const PAUSE_MS = 50;
 
 let cluster: PatroniCluster;

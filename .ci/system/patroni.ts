@@ -189,7 +189,7 @@ export class PatroniCluster {
     for (const pid of postmaster) freeze(await childrenOf(pid));
   }
 
-  /** Lets a frozen member continue, which takes itself for what it was, and waits until it streams. */
+  /** Lets a frozen member continue in its former role, and waits until it streams. */
   async thaw(member: Member) {
     member.frozen.splice(0).forEach((pid) => signal(pid, 'SIGCONT'));
     await this.streaming();
@@ -301,7 +301,7 @@ function memberSettings(member: Member, { folder, password, etcd, isSynchronous 
         ttl: 20,
         loop_wait: 1,
         retry_timeout: 9,
-        // Otherwise there is no primary while etcd does not respond.
+        // Otherwise the primary steps down while etcd does not respond.
         failsafe_mode: true,
         synchronous_mode: isSynchronous,
         postgresql: {

@@ -11,7 +11,7 @@ import type { HttpRequest, HttpResponse, Send } from '../src/clients/send.ts';
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'apps', 'items', 'dist', 'main.js');
 const SEEDS = 10;
 
-/** Requests of each client, whatever time they take. */
+/** Number of requests of each client. */
 const REQUESTS = 100;
 
 /** Probability that a request meets the error, if it can. */

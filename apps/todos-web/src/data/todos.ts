@@ -102,7 +102,7 @@ export async function createTodo(description: string, requestKey: string): Promi
 }
 
 /**
- * Saves a form, with what another client has changed meanwhile.
+ * Saves a form, merged with what another client has changed since it was opened.
  * @param shown what the form was filled with
  * @throws Conflict if that client has changed the same
  * @throws Problem

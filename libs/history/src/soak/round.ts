@@ -19,7 +19,7 @@ export interface Round {
 
 /**
  * Runs clients on replicas of the items service, checks what they saw, and deletes what they created. Other clients must not write
- * meanwhile, because the checks know nothing of their writes.
+ * during the round, because the checks know nothing of their writes.
  * @param urls base URLs of the replicas
  * @param seed decides what the clients do
  */

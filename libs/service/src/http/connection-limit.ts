@@ -38,7 +38,7 @@ export function limitConnections(app: FastifyInstance, poolMax: number) {
 
 /** Memory of the container in bytes, or of the machine where that is less. */
 export function memoryLimit() {
-  // It is 0 where there is no limit that Node.js knows of.
+  // Node.js returns 0 where it knows of no limit.
   return Math.min(process.constrainedMemory() || Infinity, totalmem());
 }
 
