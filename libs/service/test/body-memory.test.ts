@@ -12,6 +12,9 @@ import { serve } from './serve.ts';
 const MiB = 1_024 ** 2;
 const overloaded = { message: 'The service is overloaded, try again in a moment' };
 
+/** Chunks of 8 MiB, together more than the memory for all of them. */
+const LIST_CHUNKS = 6;
+
 let service: Awaited<ReturnType<typeof start>>;
 const start = () => serve({ migrations: {}, buildApp });
 let chunksRead = 0;
@@ -42,7 +45,9 @@ async function buildApp(_db: unknown, settings: Settings) {
     return texts[0];
   });
   const list = Type.Array(Type.Array(Type.String()));
-  app.get('/list', { schema: { response: { 200: list } } }, async (_request, reply) => sendList(reply, chunks(20)));
+  app.get('/list', { schema: { response: { 200: list } } }, async (_request, reply) =>
+    sendList(reply, chunks(LIST_CHUNKS)),
+  );
   app.get('/failing', { schema: { response: { 200: list } } }, async (_request, reply) =>
     sendList(reply, { ...chunks(1), next: () => Promise.reject(new Error('The database fails')) }),
   );
@@ -131,7 +136,7 @@ describe('Bodies that are slow to arrive', () => {
       expect(await firstRefused(posts)).toEqual([503, '1', overloaded]);
 
       // Small bodies are accepted despite these, and large ones when the slow requests have gone.
-      expect((await service.requestOnce('POST', '/texts', { text: 'a' })).body).toBe(1);
+      expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
       posts.forEach((post) => post.destroy());
       const large = { text: 'x'.repeat(MiB - 100) };
       let answer = await service.requestOnce('POST', '/texts', large);
@@ -146,7 +151,7 @@ test('Bodies in pieces of a byte each hold no more than their bytes: they refuse
   posts.forEach((post) => post.on('error', () => undefined));
   await Promise.all(posts.map((post) => new Promise((resolve) => post.write('x', resolve))));
   for (let turn = 0; turn < 20; turn += 1) {
-    expect((await service.requestOnce('POST', '/texts', { text: 'x'.repeat(MiB - 100) })).status).toBe(200);
+    expect((await service.request('POST', '/texts', { text: 'x'.repeat(MiB - 100) })).status).toBe(200);
   }
   posts.forEach((post) => post.destroy());
 });
@@ -166,12 +171,12 @@ test('Bodies of requests that wait for the answer to another one are counted as 
 });
 
 describe('Bodies that are answered before they have been read', () => {
-  const pieces = '1\r\na\r\n'.repeat(20_000);
+  const body = `10000\r\n${'x'.repeat(65_536)}\r\n`.repeat(16);
   const get = {
     start: 'GET /openapi.json',
     type: 'application/json',
     length: 'transfer-encoding: chunked',
-    body: pieces,
+    body,
   };
   const unsupported = { ...get, start: 'POST /texts', type: '/' };
   const tooLarge = { ...unsupported, type: 'application/json', length: `content-length: ${2 * MiB}` };
@@ -194,7 +199,7 @@ describe('Bodies that are answered before they have been read', () => {
   ])('hold nothing afterwards: %s', async (_, request, status) => {
     for (let turn = 0; turn < 40;) {
       const { socket, said } = await answeredSooner(request);
-      // A busy machine is overloaded for a moment; a service that holds what it has answered is for good.
+      // A busy machine is overloaded for a moment, a service that holds what it has answered for good.
       if (said.startsWith('HTTP/1.1 503 ')) {
         socket.destroy();
         continue;
@@ -202,10 +207,10 @@ describe('Bodies that are answered before they have been read', () => {
       turn += 1;
       expect(said).toMatch(`HTTP/1.1 ${status} `);
       const closed = new Promise((resolve) => socket.once('close', resolve));
-      socket.write(pieces, () => socket.destroy());
+      socket.write(body, () => socket.destroy());
       await closed;
     }
-    expect((await service.requestOnce('POST', '/texts', { text: 'x'.repeat(MiB - 100) })).status).toBe(200);
+    expect((await service.request('POST', '/texts', { text: 'x'.repeat(MiB - 100) })).status).toBe(200);
   });
 
   test.each([
@@ -213,7 +218,7 @@ describe('Bodies that are answered before they have been read', () => {
     ['unsupported', unsupported],
   ])('do not hold up the next request on their connection: %s', async (_, request) => {
     const { socket } = await answeredSooner(request);
-    socket.write(`${pieces.repeat(20)}0\r\n\r\nGET /next HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
+    socket.write(`${body.repeat(3)}0\r\n\r\nGET /next HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
     let said = '';
     for await (const data of socket) said += data as string;
     expect(said).toMatch(/HTTP\/1\.1 404 .*\r\n\r\n\{"message":"Not found"\}$/s);
@@ -226,7 +231,7 @@ describe('Bodies that are answered before they have been read', () => {
   ])('do not end the service when there is no memory for more of them: %s', async (_, request) => {
     const slow = await fillMemory();
     (await answeredSooner(request)).socket.destroy();
-    expect((await service.requestOnce('POST', '/texts', { text: 'a' })).body).toBe(1);
+    expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
     slow.forEach((response) => response.destroy());
   });
 });
@@ -235,7 +240,7 @@ describe('Answers that are slow to be read', () => {
   test('hold no more than 32 MiB together: the rest gets 503 with Retry-After', async () => {
     const slow = await fillMemory();
     expect(slow).toHaveLength(3);
-    expect((await service.requestOnce('POST', '/texts', { text: 'a' })).body).toBe(1);
+    expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
     slow.forEach((response) => response.destroy());
     let answer = await service.requestOnce('GET', '/texts');
     while (answer.status === 503) answer = await service.requestOnce('GET', '/texts');
@@ -248,12 +253,13 @@ describe('Answers that are slow to be read', () => {
       socket.write('GET /late HTTP/1.1\r\nhost: a\r\n\r\n', () => socket.resetAndDestroy());
       while (lateAnswers < turn) await service.requestOnce('POST', '/texts', { text: 'a' });
     }
-    expect((await service.requestOnce('GET', '/texts')).status).toBe(200);
+    expect((await service.request('GET', '/texts')).status).toBe(200);
   });
 
   test('are counted no longer when they have been read', async () => {
-    for (let turn = 0; turn < 6; turn += 1) expect((await service.requestOnce('GET', '/texts')).status).toBe(200);
-    for (let turn = 0; turn < 2; turn += 1) expect((await service.requestOnce('GET', '/list')).body).toHaveLength(20);
+    for (let turn = 0; turn < 6; turn += 1) expect((await service.request('GET', '/texts')).status).toBe(200);
+    for (let turn = 0; turn < 2; turn += 1)
+      expect((await service.request('GET', '/list')).body).toHaveLength(LIST_CHUNKS);
   });
 
   test('hold no more than 32 MiB together when they begin in the same moment', async () => {
@@ -302,7 +308,7 @@ describe('Answers that are slow to be read', () => {
     for (let turn = 0; turn < 5; turn += 1) await service.requestOnce('POST', '/texts', { text: 'a' });
     expect(chunksRead).toBe(readBefore);
     slow.forEach((response) => response.destroy());
-    expect(await read.whole).toHaveLength(20);
+    expect(await read.whole).toHaveLength(LIST_CHUNKS);
   });
 
   test('let the next list go on when one that has waited fails', async () => {
@@ -315,7 +321,7 @@ describe('Answers that are slow to be read', () => {
 
     slow[0]!.destroy();
     await expect(broken.whole).rejects.toThrow('aborted');
-    expect(await read.whole).toHaveLength(20);
+    expect(await read.whole).toHaveLength(LIST_CHUNKS);
     slow.forEach((response) => response.destroy());
   });
 });
