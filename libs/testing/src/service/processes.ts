@@ -1,5 +1,7 @@
-import { afterEach, beforeEach } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { sql } from 'kysely';
+import { openTestConnection } from '../database/open-test-connection.ts';
 import { startProcess } from './process.ts';
 
 /**
@@ -8,26 +10,75 @@ import { startProcess } from './process.ts';
  */
 export function processesOf(main: string) {
   let database: TestDatabase;
-  const started: ReturnType<typeof startProcess>[] = [];
   beforeEach(async () => {
     database = await createTestDatabase();
   });
-  afterEach(async () => {
-    started.forEach(({ child }) => child.kill('SIGKILL'));
-    await Promise.all(started.splice(0).map(({ ended }) => ended));
-    await database.drop();
-  });
+  const start = killedAfterEach(main, () => database);
+  afterEach(() => database.drop());
 
   return {
     /** Database of the running test. */
     get database() {
       return database;
     },
-    /** Starts a process on the database of the test, unless `environment` has another. */
-    start: (environment: NodeJS.ProcessEnv = {}, ...args: string[]) => {
-      const service = startProcess(main, { DATABASE_URL: database.url, ...environment }, ...args);
-      started.push(service);
-      return service;
-    },
+    start,
   };
+}
+
+/**
+ * For a `describe` whose tests share a process and a database, which saves starting them: empties the tables before each test, so
+ * that ids begin with 1, and kills at its end what it has started itself.
+ * @param main path of the bundle
+ */
+export function sharedProcessOf(main: string) {
+  let database: TestDatabase;
+  let shared: ReturnType<typeof startProcess>;
+  let url: string;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    shared = startProcess(main, { DATABASE_URL: database.url });
+    url = await shared.listening();
+  });
+  beforeEach(() => emptyTables(database));
+  const start = killedAfterEach(main, () => database);
+  afterAll(async () => {
+    shared.child.kill('SIGKILL');
+    await shared.ended;
+    await database.drop();
+  });
+
+  return {
+    get database() {
+      return database;
+    },
+    /** Base URL of the shared process. */
+    get url() {
+      return url;
+    },
+    start,
+  };
+}
+
+/** @returns a function that starts a process on the database, unless `environment` has another, until the end of the test */
+function killedAfterEach(main: string, database: () => TestDatabase) {
+  const started: ReturnType<typeof startProcess>[] = [];
+  afterEach(async () => {
+    started.forEach(({ child }) => child.kill('SIGKILL'));
+    await Promise.all(started.splice(0).map(({ ended }) => ended));
+  });
+  return (environment: NodeJS.ProcessEnv = {}, ...args: string[]) => {
+    const service = startProcess(main, { DATABASE_URL: database().url, ...environment }, ...args);
+    started.push(service);
+    return service;
+  };
+}
+
+async function emptyTables({ url }: TestDatabase) {
+  const db = openTestConnection(url);
+  // The tables of migrations stay, and a trigger empties those of row counts.
+  const { rows } = await sql<{ name: string }>`
+    select tablename as name from pg_tables
+    where schemaname = 'public' and tablename !~ '^kysely_|_count_(change|block|total)$'`.execute(db);
+  await sql`truncate ${sql.join(rows.map(({ name }) => sql.table(name)))} restart identity`.execute(db);
+  await db.destroy();
 }

@@ -7,7 +7,7 @@ import { sendJson } from '../http/send-json.ts';
 import { openResponseHolder } from '../database/response-holder.ts';
 import { openTestConnection } from '../database/open-test-connection.ts';
 import { withRole } from '../database/with-role.ts';
-import { processesOf } from '../service/processes.ts';
+import { sharedProcessOf } from '../service/processes.ts';
 
 /** A service whose records a POST to the list creates. */
 export interface CreatingService {
@@ -29,69 +29,69 @@ interface FirstResponse {
 
 /** Declares the tests of the header Idempotency-Key. */
 export function testIdempotencyKeys({ main, table, list, writes }: CreatingService) {
-  const processes = processesOf(main);
-  const { start } = processes;
-  let db: Kysely<unknown>;
-  beforeEach(() => {
-    db = openTestConnection(processes.database.url);
-  });
-  afterEach(() => db.destroy());
-
-  /** Creates the record of a number. */
-  async function post(url: string, number: number, key?: string, options: RequestInit = {}): Promise<FirstResponse> {
-    const { path, body } = writes(number)[0];
-    const response = await fetchWhenServed(url + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) },
-      body: JSON.stringify(body),
-      ...options,
-    });
-    return { status: response.status, location: response.headers.get('location'), body: await response.text() };
-  }
-  const isSuccess = ({ status }: FirstResponse) => status === 200 || status === 201;
-  const reused = {
-    status: 422,
-    location: null,
-    body: '{"message":"Idempotency-Key was used for another request"}',
-  };
-  const count = async (of: string) => {
-    const { rows } = await sql<{ count: number }>`select count(*) from ${sql.table(of)}`.execute(db);
-    return rows[0]!.count;
-  };
-  const counts = async () => ({ rows: await count(table), keys: await count('idempotency_key') });
-  const countLockWaits = async () => {
-    const { rows } = await sql<{ count: number }>`select count(*) from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
-    return rows[0]!.count;
-  };
-  /** Waits until a POST with a key is committed. */
-  const committed = async () => {
-    while ((await count('idempotency_key')) === 0);
-  };
-  const age = (interval: string) =>
-    sql`update idempotency_key set created_at = created_at - ${interval}::interval`.execute(db);
-
-  /** Sends a POST with the key, whose response the service does not get from the database before `lose` has settled. */
-  async function loseResponse(key: string, lose: (service: ReturnType<typeof start>) => unknown) {
-    const holder = await openResponseHolder(processes.database.url);
-    const service = start({ DATABASE_URL: holder.url });
-    const url = await service.listening();
-    // Opens all connections of the pool: a new one would need responses of the server.
-    await Promise.all(Array.from({ length: 40 }, () => send(url, list)));
-    holder.hold();
-    const abort = new AbortController();
-    const lost = post(url, 1, key, { signal: abort.signal }).catch(() => undefined);
-    await committed();
-    await lose(service);
-    abort.abort();
-    await lost;
-    holder.release();
-    return { url, close: holder.close };
-  }
-
   describe('Idempotency-Key', () => {
+    const shared = sharedProcessOf(main);
+    const { start } = shared;
+    let db: Kysely<unknown>;
+    beforeEach(() => {
+      db = openTestConnection(shared.database.url);
+    });
+    afterEach(() => db.destroy());
+
+    /** Creates the record of a number. */
+    async function post(url: string, number: number, key?: string, options: RequestInit = {}): Promise<FirstResponse> {
+      const { path, body } = writes(number)[0];
+      const response = await fetchWhenServed(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) },
+        body: JSON.stringify(body),
+        ...options,
+      });
+      return { status: response.status, location: response.headers.get('location'), body: await response.text() };
+    }
+    const isSuccess = ({ status }: FirstResponse) => status === 200 || status === 201;
+    const reused = {
+      status: 422,
+      location: null,
+      body: '{"message":"Idempotency-Key was used for another request"}',
+    };
+    const count = async (of: string) => {
+      const { rows } = await sql<{ count: number }>`select count(*) from ${sql.table(of)}`.execute(db);
+      return rows[0]!.count;
+    };
+    const counts = async () => ({ rows: await count(table), keys: await count('idempotency_key') });
+    const countLockWaits = async () => {
+      const { rows } = await sql<{ count: number }>`select count(*) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+      return rows[0]!.count;
+    };
+    /** Waits until a POST with a key is committed. */
+    const committed = async () => {
+      while ((await count('idempotency_key')) === 0);
+    };
+    const age = (interval: string) =>
+      sql`update idempotency_key set created_at = created_at - ${interval}::interval`.execute(db);
+
+    /** Sends a POST with the key, whose response the service does not get from the database before `lose` has settled. */
+    async function loseResponse(key: string, lose: (service: ReturnType<typeof start>) => unknown) {
+      const holder = await openResponseHolder(shared.database.url);
+      const service = start({ DATABASE_URL: holder.url });
+      const url = await service.listening();
+      // Opens all connections of the pool: a new one would need responses of the server.
+      await Promise.all(Array.from({ length: 40 }, () => send(url, list)));
+      holder.hold();
+      const abort = new AbortController();
+      const lost = post(url, 1, key, { signal: abort.signal }).catch(() => undefined);
+      await committed();
+      await lose(service);
+      abort.abort();
+      await lost;
+      holder.release();
+      return { url, close: holder.close };
+    }
+
     test('the same key and body get the first response again, status and body', async () => {
-      const url = await start().listening();
+      const { url } = shared;
       const first = await post(url, 1, 'key-1');
       expect(isSuccess(first)).toBe(true);
       expect(await post(url, 1, 'key-1')).toEqual(first);
@@ -102,7 +102,7 @@ export function testIdempotencyKeys({ main, table, list, writes }: CreatingServi
     });
 
     test('the first response comes again after the record was changed and deleted', async () => {
-      const url = await start().listening();
+      const { url } = shared;
       const first = await post(url, 1, 'key');
       for (const { method, path, body } of writes(1).slice(1)) {
         expect((await sendJson(url, method, path, body)).status).toBe(200);
@@ -114,7 +114,7 @@ export function testIdempotencyKeys({ main, table, list, writes }: CreatingServi
     });
 
     test('the same key with another body: 422, and nothing is created', async () => {
-      const url = await start().listening();
+      const { url } = shared;
       const first = await post(url, 1, 'key');
       expect(await post(url, 2, 'key')).toEqual(reused);
       expect(await counts()).toEqual({ rows: 1, keys: 1 });
@@ -122,7 +122,7 @@ export function testIdempotencyKeys({ main, table, list, writes }: CreatingServi
     });
 
     test('concurrent requests with one key at two processes create one record', async () => {
-      const urls = await Promise.all([start().listening(), start().listening()]);
+      const urls = [shared.url, await start().listening()] as const;
       const requests: Promise<FirstResponse>[] = [];
       const isOver = new Error('rolled back');
       const holding = db.transaction().execute(async (transaction) => {
@@ -142,7 +142,7 @@ export function testIdempotencyKeys({ main, table, list, writes }: CreatingServi
     });
 
     test('of concurrent requests with few keys, one request per key creates a record', async () => {
-      const urls = await Promise.all([start().listening(), start().listening()]);
+      const urls = [shared.url, await start().listening()] as const;
       let run = 0;
       const request = fc.record({ process: fc.nat({ max: 1 }), key: fc.nat({ max: 2 }), body: fc.nat({ max: 1 }) });
       await fc.assert(
@@ -175,7 +175,7 @@ export function testIdempotencyKeys({ main, table, list, writes }: CreatingServi
       const { url, close } = await loseResponse('key', () => undefined);
       const again = await post(url, 1, 'key');
       expect(isSuccess(again)).toBe(true);
-      expect(await post(await start().listening(), 1, 'key')).toEqual(again);
+      expect(await post(shared.url, 1, 'key')).toEqual(again);
       expect(await counts()).toEqual({ rows: 1, keys: 1 });
       await close();
     });
@@ -185,7 +185,7 @@ export function testIdempotencyKeys({ main, table, list, writes }: CreatingServi
         child.kill('SIGKILL');
         await ended;
       });
-      const url = await start().listening();
+      const { url } = shared;
       const again = await post(url, 1, 'key');
       expect(isSuccess(again)).toBe(true);
       expect(await post(url, 2, 'key')).toEqual(reused);
@@ -194,7 +194,7 @@ export function testIdempotencyKeys({ main, table, list, writes }: CreatingServi
     });
 
     test('a key counts for 24 hours', async () => {
-      const url = await start().listening();
+      const { url } = shared;
       const first = await post(url, 1, 'key');
       await age('23 hours 50 minutes');
       expect(await post(url, 1, 'key')).toEqual(first);
@@ -205,7 +205,7 @@ export function testIdempotencyKeys({ main, table, list, writes }: CreatingServi
     });
 
     test('an expired key counts once for concurrent requests at two processes', async () => {
-      const urls = await Promise.all([start().listening(), start().listening()]);
+      const urls = [shared.url, await start().listening()] as const;
       await post(urls[0], 1, 'key');
       await age('24 hours');
       const responses = await Promise.all(Array.from({ length: 20 }, (_, turn) => post(urls[turn % 2]!, 2, 'key')));
@@ -214,7 +214,7 @@ export function testIdempotencyKeys({ main, table, list, writes }: CreatingServi
     });
 
     test('requests with keys delete expired keys', async () => {
-      const url = await start().listening();
+      const { url } = shared;
       for (let number = 1; number <= 20; number += 1) await post(url, number, `old-${number}`);
       await age('24 hours');
       for (let number = 21; number <= 40; number += 1) await post(url, number, `new-${number}`);
@@ -223,7 +223,7 @@ export function testIdempotencyKeys({ main, table, list, writes }: CreatingServi
     });
 
     test('a request that fails with 400 or 503 leaves no key', async () => {
-      const url = await start().listening();
+      const { url } = shared;
       expect(await post(url, 1, 'key', { body: '{}' })).toMatchObject({ status: 400 });
       expect(await counts()).toEqual({ rows: 0, keys: 0 });
 
@@ -239,7 +239,7 @@ export function testIdempotencyKeys({ main, table, list, writes }: CreatingServi
     });
 
     test('a key of other than 1 to 255 visible ASCII characters: 400', async () => {
-      const url = await start().listening();
+      const { url } = shared;
       for (const key of ['', 'a b', 'é', 'a, a', 'a'.repeat(256)]) {
         expect([key, await post(url, 1, key)]).toEqual([
           key,
@@ -259,7 +259,7 @@ export function testIdempotencyKeys({ main, table, list, writes }: CreatingServi
     });
 
     test('without the header, each request creates a record and none leaves a key', async () => {
-      const url = await start().listening();
+      const { url } = shared;
       expect(isSuccess(await post(url, 1))).toBe(true);
       expect(isSuccess(await post(url, 2))).toBe(true);
       expect(await counts()).toEqual({ rows: 2, keys: 0 });
@@ -267,7 +267,7 @@ export function testIdempotencyKeys({ main, table, list, writes }: CreatingServi
 
     test('the right to change rows is enough for requests with keys', async () => {
       expect((await start({}, 'migrate').ended).code).toBe(0);
-      await withRole(processes.database, async (granting, role, DATABASE_URL) => {
+      await withRole(shared.database, async (granting, role, DATABASE_URL) => {
         await sql`grant select, insert, update, delete on all tables in schema public to ${role}`.execute(granting);
         const url = await start({ DATABASE_URL, MIGRATE_ON_START: 'false' }).listening();
         const first = await post(url, 1, 'key');
