@@ -23,15 +23,21 @@ declare module 'fastify' {
     /** Numbers of requests that failed for want of capacity or time, by reason. */
     overloads: ReadonlyMap<OverloadReason, number>;
   }
+  interface FastifyRequest {
+    /** Why the request failed for want of capacity or time, for its log line. */
+    overloadReason: OverloadReason | undefined;
+  }
 }
 
 /** Responds to each error, unknown paths included, with a JSON object that has a `message`. */
 export function handleErrors(app: FastifyInstance, errorFormat: ErrorFormat) {
   const overloads = new Map<OverloadReason, number>();
   app.decorate('overloads', overloads);
+  app.decorateRequest('overloadReason', undefined);
   app.setErrorHandler((error, request, reply) => {
     const reason = overloadReason(error);
     if (reason) overloads.set(reason, (overloads.get(reason) ?? 0) + 1);
+    request.overloadReason = reason;
     return handleError(error, request, reply, errorFormat);
   });
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: 'Not found' }));

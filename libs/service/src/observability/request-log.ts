@@ -33,13 +33,17 @@ export class RequestLog extends LogController {
 const isInfoLogged = ({ level }: FastifyBaseLogger) => (levels.values[level] ?? Infinity) <= INFO;
 
 /** Fields of a request's line. The address is unknown after the client has reset the connection. */
-const described = ({ method, url, ip }: FastifyRequest, { elapsedTime, statusCode }: FastifyReply) => ({
+const described = (
+  { method, url, ip, overloadReason: reason }: FastifyRequest,
+  { elapsedTime, statusCode }: FastifyReply,
+) => ({
   method,
   url,
   // Rounded to numbers whose strings V8 has cached.
   ms: Math.round(elapsedTime * 100) / 100,
   ip: ip as string | undefined,
   status: statusCode,
+  reason,
 });
 
 /** The line that pino writes, without its work per field. It becomes a string when it is written. */
@@ -54,9 +58,10 @@ class Line {
   }
 
   toString() {
-    const { method, url, ms, ip, status } = this.#finished;
+    const { method, url, ms, ip, status, reason } = this.#finished;
     const request = `"reqId":${JSON.stringify(this.#reqId)},"method":"${method}","url":${JSON.stringify(url)}`;
     const answer = `"ms":${ms},${ip === undefined ? '' : `"ip":"${ip}",`}"status":${status}`;
-    return `{"level":${INFO},"time":${this.#time},${PROCESS},${request},${answer},"msg":"request"}\n`;
+    const cause = reason === undefined ? '' : `,"reason":"${reason}"`;
+    return `{"level":${INFO},"time":${this.#time},${PROCESS},${request},${answer}${cause},"msg":"request"}\n`;
   }
 }

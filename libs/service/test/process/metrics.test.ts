@@ -60,8 +60,9 @@ describe('/metrics', () => {
     expect(rise('http_requests_shed_total{reason="pool_queue"}')).toBe(0);
   });
 
-  test('counts requests that are refused because too many wait for a connection', async () => {
-    const url = await notes.start({ DATABASE_POOL_MAX: '1' }).listening();
+  test('counts and logs requests refused because too many wait for a connection', async () => {
+    const service = notes.start({ DATABASE_POOL_MAX: '1' });
+    const url = await service.listening();
     const other = openTestConnection(notes.database.url);
     await other.transaction().execute(async (locking) => {
       await sql`lock table note in access exclusive mode`.execute(locking);
@@ -70,6 +71,10 @@ describe('/metrics', () => {
     });
     await other.destroy();
     expect((await scrape(url)).get('http_requests_shed_total{reason="pool_queue"}')).toBeGreaterThan(0);
+    await service.logged(({ reason }) => reason === 'pool_queue');
+    const lines = service.log.filter(({ msg }) => msg === 'request');
+    // As the label of the metric, in the line of each 503.
+    expect(lines.filter(({ status, reason }) => (status === 503) !== (reason !== undefined))).toEqual([]);
   });
 
   test('says how many rows a table has, which migrations it lacks, and whether it is ready', async () => {
