@@ -29,7 +29,10 @@ test.each([['`node main.js migrate`', ['migrate']] as const, ['`node main.js`', 
     expect(log).toEqual([
       expect.objectContaining({
         msg: 'cannot migrate the database',
-        err: expect.objectContaining({ message: 'relation "tutorial_title" already exists' }),
+        err: expect.objectContaining({
+          message: 'relation "tutorial_title" already exists',
+          migration: '0002_title_search',
+        }),
       }),
     ]);
     const { rows } = await sql`select from pg_class where relname = 'tutorial'`.execute(db);

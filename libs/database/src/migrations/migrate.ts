@@ -130,7 +130,12 @@ export async function migrate(
 
   async function timed(name: string, run: () => Promise<void>) {
     const startedAt = performance.now();
-    await run();
+    try {
+      await run();
+    } catch (error) {
+      // For the log, because an error of PostgreSQL does not say which migration it has ended.
+      throw Object.assign(error as Error, { migration: name });
+    }
     durations.set(name, performance.now() - startedAt);
   }
 }
