@@ -117,8 +117,7 @@ function nameInDocuments(tree: Tree, { name, port, path }: { name: string; port:
   );
   const row = `| ${name} | \`curl localhost:${port}${path}\` | ${local}/docs |\n`;
   insertAfterLast(tree, 'docker/README.md', rowOfTry, row);
-  for (const file of ['docker/README.md', 'docker/observability/prometheus.yml'])
-    insertAfterLast(tree, file, /- targets: \[[^\]]*/g, `, '${name}:${port}'`);
+  insertAfterLast(tree, 'docker/observability/prometheus.yml', /- targets: \[[^\]]*/g, `, '${name}:${port}'`);
 }
 
 /** Inserts text after the last match. */
