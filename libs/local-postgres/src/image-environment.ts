@@ -5,10 +5,10 @@ const dockerfile = readFileSync(join(import.meta.dirname, '..', '..', '..', 'doc
 
 /** Environment of the images, so that a benchmark measures production's settings of Node.js and its allocator. */
 export const imageEnvironment: NodeJS.ProcessEnv = Object.fromEntries(
-  /^ENV (.+)$/m
-    .exec(dockerfile)![1]!
-    .split(' ')
-    .map((setting) => [setting.slice(0, setting.indexOf('=')), setting.slice(setting.indexOf('=') + 1)]),
+  Array.from(/^ENV (.+)$/m.exec(dockerfile)![1]!.matchAll(/(\w+)=(?:"([^"]*)"|(\S+))/g), ([, name, quoted, plain]) => [
+    name!,
+    quoted ?? plain!,
+  ]),
 );
 
 /** V8 flags of the images' command, which `NODE_OPTIONS` does not allow. */
