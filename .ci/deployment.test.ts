@@ -55,6 +55,7 @@ describe('docker/README.md', () => {
       DATABASE_POOLER: 'none',
       DATABASE_READ_URL: 'none',
       DIAGNOSTICS_DIRECTORY: 'none',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'none',
       CORS_ORIGIN: 'any origin in development, none in production',
       SHUTDOWN_DELAY_MS: `${delay('production')} in production, else ${delay('development')}`,
     };

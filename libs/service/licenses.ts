@@ -26,7 +26,8 @@ interface Manifest {
 /** @throws Error when the package has no licence text */
 async function describePackage(folder: string) {
   const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Manifest;
-  const names = await readdir(folder);
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   const files = names.filter((name) => LICENSE_FILE.test(name));
   const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
   const text = texts.join('\n\n').trim() || (await licenseInReadme(folder, names, manifest));

@@ -1,3 +1,5 @@
+import { context, type Context } from '@opentelemetry/api';
+
 /** Maximum number of batches in flight: while one is written to disk or its result is read, the next is on its way. */
 const MAX_IN_FLIGHT = 2;
 
@@ -6,9 +8,17 @@ const MAX_WAIT_MS = 5;
 
 interface Entry<Key, Result> {
   key: Key;
+  /** Context of the call, for its trace. */
+  caller: Context;
   resolve: (result: Result | PromiseLike<Result>) => void;
   reject: (error: unknown) => void;
 }
+
+/** @param callers contexts of the calls, in the order of their keys; the function itself runs in any of them, or in none */
+type RunBatch<Key, Result> = (
+  keys: readonly Key[],
+  callers: readonly Context[],
+) => Promise<readonly (Result | PromiseLike<Result>)[]>;
 
 /**
  * Answers many single calls by few calls of `runBatch`. A batch starts at the end of the event-loop turn in which its first call came.
@@ -17,7 +27,7 @@ interface Entry<Key, Result> {
  * before of one connection.
  */
 export class Batcher<Key, Result> {
-  readonly #runBatch: (keys: readonly Key[]) => Promise<readonly (Result | PromiseLike<Result>)[]>;
+  readonly #runBatch: RunBatch<Key, Result>;
   readonly #maxBatchSize: number;
   #waiting: Entry<Key, Result>[] = [];
   #batchesInFlight = 0;
@@ -29,10 +39,7 @@ export class Batcher<Key, Result> {
    * @param runBatch returns a result for each key, in their order; a result that is a promise is still awaited when the batch
    * has ended
    */
-  constructor(
-    runBatch: (keys: readonly Key[]) => Promise<readonly (Result | PromiseLike<Result>)[]>,
-    maxBatchSize: number,
-  ) {
+  constructor(runBatch: RunBatch<Key, Result>, maxBatchSize: number) {
     this.#runBatch = runBatch;
     this.#maxBatchSize = maxBatchSize;
   }
@@ -41,7 +48,7 @@ export class Batcher<Key, Result> {
   load(key: Key): Promise<Result> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.length === this.#maxBatchSize) void this.#start();
-      this.#waiting.push({ key, resolve, reject });
+      this.#waiting.push({ key, caller: context.active(), resolve, reject });
       this.#scheduleCheck();
     });
   }
@@ -65,7 +72,10 @@ export class Batcher<Key, Result> {
     this.#batchesInFlight += 1;
     this.#keysInFlight += entries.length;
     try {
-      const results = await this.#runBatch(entries.map(({ key }) => key));
+      const results = await this.#runBatch(
+        entries.map(({ key }) => key),
+        entries.map(({ caller }) => caller),
+      );
       if (results.length !== entries.length) throw new Error('A batch must have a result for each key');
       entries.forEach(({ resolve }, index) => resolve(results[index]!));
     } catch (error) {

@@ -17,6 +17,7 @@ import { onAborted } from './http/on-aborted.ts';
 import { acceptJson } from './http/json-body.ts';
 import { refuseOverload } from './http/overload.ts';
 import { RequestLog } from './observability/request-log.ts';
+import { traceRequests } from './observability/telemetry/request-spans.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import type { Settings } from './settings.ts';
 import { compileSerializer } from './schema/serialisation.ts';
@@ -91,6 +92,8 @@ export async function createService({ settings, title, description, ...errorForm
   app.setSerializerCompiler(compileSerializer);
   acceptJson(app);
   handleErrors(app, errorFormat);
+  // Before all other hooks, whose time is part of the span.
+  await traceRequests(app, settings);
 
   app.addHook('onRequest', ({ id }, reply, done) => {
     reply.header('x-request-id', id).headers(securityHeaders);

@@ -13,15 +13,21 @@ import closeWithGrace from 'close-with-grace';
 import { checkDatabase, exitIfUnusable, migrateDatabase, recount } from './commands.ts';
 import type { Service } from './create-service.ts';
 import { handleDiagnosticSignals } from './observability/diagnostics.ts';
+import { logStream } from './observability/log-stream.ts';
 import { addMetrics } from './observability/metrics.ts';
 import { addProbes, type Lifecycle } from './observability/probes.ts';
 import { maintainRowCounts } from './observability/row-counts.ts';
+import { loadTelemetry } from './observability/telemetry/load-telemetry.ts';
 import { connectionOf, loadSettings, type Settings } from './settings.ts';
+import { version } from './version.ts';
 
 /** Timeout for the whole drain, after which the process ends. */
 const STOP_LIMIT_MS = 10_000;
 
 const POOL_END_LIMIT_MS = 500;
+
+/** Timeout for the last export: in a drain, there are 2 s left after the requests. */
+const LAST_EXPORT_LIMIT_MS = 1_000;
 
 /** Maximum number of new connections that wait, as many as Linux allows. Otherwise, some clients retry after a second. */
 const BACKLOG = 4_096;
@@ -65,7 +71,7 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
   const assembled = assembleService(definition, settings).catch((error: unknown) => exit((error as Error).message));
   // Before the first await, because the first process of a container gets no signal that it does not handle.
   closeWithGrace({ delay: STOP_LIMIT_MS, logger: false, skip: NOT_HANDLED }, async ({ err, signal }) => {
-    const { app, db, lifecycle } = await assembled;
+    const { app, db, lifecycle, exportRest } = await assembled;
     if (err) app.log.fatal({ err }, 'ending after an unexpected error');
     // The exit code says that the job is not done. PostgreSQL rolls back its transaction.
     if (command === 'migrate' || command === 'recount') {
@@ -78,6 +84,7 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
     await app.close();
     // Queries that still run belong to closed requests.
     await Promise.race([db.destroy(), sleep(POOL_END_LIMIT_MS)]);
+    await exportRest();
     app.log.info('stopped');
   });
   handleDiagnosticSignals(
@@ -85,16 +92,18 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
     { name, directory: settings.DIAGNOSTICS_DIRECTORY, logLevel: settings.LOG_LEVEL },
   );
 
-  const { app, db, lifecycle, onConnectionError } = await assembled;
+  const { app, db, lifecycle, exportRest, onConnectionError } = await assembled;
   const common = { applicationName: name, onConnectionError };
   const serving = { ...common, ...connectionOf(settings, 'DATABASE_URL')! };
   const connection = { ...common, ...(connectionOf(settings, 'DATABASE_MIGRATION_URL') ?? serving) };
   if (command === 'recount') {
     await recount(app, connection, rowCounts);
+    await exportRest();
     process.exit(0);
   }
   if (command === 'migrate') {
     await migrateDatabase(app, connection, definition, { isJob: true });
+    await exportRest();
     process.exit(0);
   }
   if (settings.MIGRATE_ON_START) await migrateDatabase(app, connection, definition, { isJob: false });
@@ -137,8 +146,22 @@ export async function assembleService<Tables>(
   const probing = new Database<Tables>({ ...connection, poolMax: 1 });
   app.addHook('onClose', () => probing.destroy());
   const readiness = addProbes(app, { db, probing, migrations, lifecycle });
-  addMetrics(app, { db, service: name, readiness, rowCounts: maintainRowCounts(app, db, rowCounts) });
-  return { app, db, lifecycle, onConnectionError };
+  const telemetry = await loadTelemetry(settings);
+  const counts = maintainRowCounts(app, db, rowCounts);
+  const hasExemplars = telemetry !== undefined;
+  const registry = addMetrics(app, { db, service: name, readiness, rowCounts: counts, hasExemplars });
+  const shutDown = telemetry?.startExport({
+    service: name,
+    version,
+    registry,
+    log: app.log,
+    copyLog: (receive) => logStream.copyTo(receive),
+  });
+  return { app, db, lifecycle, exportRest, onConnectionError };
+
+  async function exportRest() {
+    if (shutDown) await Promise.race([shutDown(), sleep(LAST_EXPORT_LIMIT_MS)]);
+  }
 
   function onConnectionError(error: Error, server: Server) {
     app.log.warn({ err: error, server: nameOf(server) }, 'database connection lost');

@@ -53,6 +53,13 @@ export const EnvironmentVariables = Type.Object({
     description: 'fatal, error, warn, info, debug, trace or silent',
   }),
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, maximum: 5_000, description: 'a time in milliseconds, 0 to 5000' }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      description: 'the URL of an OTLP/HTTP receiver, such as http://localhost:4318',
+    }),
+  ),
+  OTEL_SDK_DISABLED: Type.Boolean({ default: false, description: 'true or false' }),
   DIAGNOSTICS_DIRECTORY: Type.Optional(Type.String({ description: 'an existing directory that is writable' })),
 });
 

@@ -11,6 +11,7 @@ import { isAccepted, ServerClient, type ServerState } from './server/server-clie
 import { noServer, ServerSelection } from './server/server-selection.ts';
 import { MIGRATION_PARAMETERS, REQUEST_PARAMETERS } from './session-parameters.ts';
 import { inTime, Session, type Value } from './session.ts';
+import { recordConnectionWait } from './statement-spans.ts';
 
 /** Timeout for a connection of a migration, which no client waits for. */
 const MIGRATION_CONNECT_MS = 10_000;
@@ -173,11 +174,13 @@ export class SessionPool {
     const client = await this.#connect().catch((error: unknown) => this.#explain(error, requestedAt));
     const waitedMs = performance.now() - requestedAt;
     this.waits.add(waitedMs / 1_000);
+    recordConnectionWait(waitedMs);
     if (this.#hasTimeouts && waitedMs > CONNECTION_WAIT_MS) {
       client.release();
       throw overloaded('connection');
     }
     return new Session(client, {
+      target: client,
       hasTimeout: this.#hasTimeouts,
       isCurrent: () => client.selection === this.#servers.number,
       onResponse: () => {
@@ -233,7 +236,9 @@ export class SessionPool {
   }
 
   async #explain(error: unknown, requestedAt: number): Promise<never> {
-    this.waits.add((performance.now() - requestedAt) / 1_000);
+    const waitedMs = performance.now() - requestedAt;
+    this.waits.add(waitedMs / 1_000);
+    recordConnectionWait(waitedMs);
     // An event loop that was late reads the responses that have arrived before the timeout.
     await endOfTurn();
     // Other statements have got responses since, so the server is only busy.

@@ -2,11 +2,13 @@ import pg from 'pg';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
 import { READ_MS, UNRESPONSIVE_MS } from '../time-budget.ts';
 import { isReadOnlyError, withErrorCode } from './errors.ts';
+import { endWithError, startStatementSpan, type StatementTarget } from './statement-spans.ts';
 
 /** A value of a statement; `undefined` is null. */
 export type Value = string | number | boolean | null | undefined;
 
 interface SessionOptions {
+  target: StatementTarget;
   /** `false` for migrations. */
   hasTimeout: boolean;
   /** `false` after another session of the same server was lost: the pool closes the connection. */
@@ -40,7 +42,8 @@ export class Session {
   async query<Row>(text: string, values: readonly unknown[], name?: string): Promise<pg.QueryResult<Row & object>> {
     // Otherwise a rollback would wait for a server that does not respond.
     if (this.#lostBy) throw this.#lostBy;
-    const { hasTimeout, onResponse, onLoss } = this.#options;
+    const { target, hasTimeout, onResponse, onLoss } = this.#options;
+    const span = startStatementSpan(text, target);
     const sentAt = performance.now();
     try {
       const response = this.#client.query<Row & object>({
@@ -50,8 +53,10 @@ export class Session {
       });
       const result = await (hasTimeout ? inTime(response, this.#deadline - sentAt) : response);
       onResponse();
+      span?.end();
       return result;
     } catch (error) {
+      if (span) endWithError(span, error);
       // A migration has changed the type of a column since the statement was prepared.
       if (name && errorCode(error) === SQLSTATE.FEATURE_NOT_SUPPORTED) {
         this.#isOutdated = true;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beginBy, Batcher, Semaphore, withDeadline } from '@rest-services/concurrency';
+import { context, type Context } from '@opentelemetry/api';
+import { beginBy, Batcher, Semaphore, sharedContext, withDeadline } from '@rest-services/concurrency';
 import { overloaded } from '@rest-services/errors';
 import type { Database } from '../connection/database.ts';
 import { errorClass, errorCode, SQLSTATE, SQLSTATE_CLASS } from '../sqlstate.ts';
@@ -35,17 +36,18 @@ export function shareStatements<Key, Result>(
   maxKeys = MAX_READS,
   runAlone = async (key: Key, deadline: number) => (await withDeadline(deadline, run([key]), timedOut))[0] as Result,
 ) {
-  async function runBatch(keys: readonly Key[]) {
+  async function runBatch(keys: readonly Key[], callers: readonly Context[]) {
     const deadline = performance.now() + SHARED_MS;
     requestsPerStatement.add(keys.length);
+    const runAloneAt = (index: number) => context.with(callers[index]!, () => runAlone(keys[index]!, deadline));
     try {
-      const results = await run(keys);
-      return results.map((result, index) => (result === RETRY_ALONE ? runAlone(keys[index]!, deadline) : result));
+      const results = await context.with(sharedContext(callers), () => run(keys));
+      return results.map((result, index) => (result === RETRY_ALONE ? runAloneAt(index) : result));
     } catch (error) {
       const isDeadlock = errorClass(error) === SQLSTATE_CLASS.TRANSACTION_ROLLBACK;
       if (!wasRolledBack(error) || (keys.length === 1 && !isDeadlock)) throw error;
       if (isDeadlock) await sleep(DEADLOCK_DELAY_MS);
-      return keys.map((key) => runAlone(key, deadline));
+      return keys.map((_, index) => runAloneAt(index));
     }
   }
   const batcher = new Batcher(runBatch, maxKeys);

@@ -1,53 +1,77 @@
 import { coalesce } from '@rest-services/concurrency';
 import { SHED_REASONS, TIMEOUT_REASONS, type OverloadReason } from '@rest-services/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+  type Metric,
+  type OpenMetricsContentType,
+} from 'prom-client';
 import { writeBuffer } from './write-buffer.ts';
 import { memoryLimit } from '../http/connection-limit.ts';
 import { REFUSED } from '../http/connections.ts';
 import { onAborted } from '../http/on-aborted.ts';
 import { addDatabaseMetrics, type Measured } from './database-metrics.ts';
 import { forMachines } from './probes.ts';
+import { isSampled, traceIds } from './telemetry/request-spans.ts';
 import { version } from '../version.ts';
 
 /** In seconds. From an answer without a query to the limit at which a request fails. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** Labels of a duration, and of the exemplars among them. */
+type Label = 'method' | 'route' | 'status' | 'trace_id' | 'span_id';
+
 interface Observed {
   labels: { method: string; route: string; status: number | string };
   ms: number;
+  exemplarLabels?: ReturnType<typeof traceIds>;
 }
 
 interface ServiceMeasured<Tables> extends Measured<Tables> {
   /** Name of the service. */
   service: string;
+  /** Whether durations of requests have the ids of their traces, for scrapers that take OpenMetrics. */
+  hasExemplars: boolean;
 }
 
 /**
  * `/metrics`, for Prometheus: the requests, the pool of database connections, the build, and the process. docker/README.md lists the
  * names.
  */
-export function addMetrics<Tables>(app: FastifyInstance, measured: ServiceMeasured<Tables>) {
-  const { service, readiness } = measured;
+export function addMetrics<Tables>(app: FastifyInstance, measured: ServiceMeasured<Tables>): Registry {
+  const { service, readiness, hasExemplars } = measured;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   // Gauges under names of counters, which promtool refuses. Each is the sum of one that stays, such as nodejs_active_handles.
   for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
 
   // Its count by the same labels is the number of requests.
-  const duration = new Histogram({
+  const duration = new Histogram<Label>({
     name: 'http_request_duration_seconds',
     help: 'Time from the request to the end of its answer, by route template.',
-    labelNames: ['method', 'route', 'status'] as const,
+    labelNames: ['method', 'route', 'status'],
     buckets: DURATION_BUCKETS,
-    registers: [registry],
+    // prom-client refuses exemplars in a registry whose format has none, although it leaves them out there.
+    registers: [],
+    enableExemplars: hasExemplars,
   });
+  registry.registerMetric(duration);
   // Unknown paths share one label, because their number is unlimited.
   const observed = writeBuffer<Observed>((requests) => {
-    for (const { labels, ms } of requests) duration.observe(labels, ms / 1_000);
+    for (const { labels, ms, exemplarLabels } of requests) {
+      if (hasExemplars) duration.observe({ labels, value: ms / 1_000, exemplarLabels: { ...exemplarLabels } });
+      else duration.observe(labels, ms / 1_000);
+    }
   });
-  const observe = ({ method, routeOptions }: FastifyRequest, { elapsedTime }: FastifyReply, status: number | string) =>
-    observed.add({ labels: { method, route: routeOptions.url ?? 'none', status }, ms: elapsedTime });
+  const observe = (request: FastifyRequest, { elapsedTime }: FastifyReply, status: number | string) => {
+    const { method, routeOptions, span } = request;
+    const labels = { method, route: routeOptions.url ?? 'none', status };
+    observed.add({ labels, ms: elapsedTime, ...(isSampled(span) ? { exemplarLabels: traceIds(span) } : {}) });
+  };
   app.addHook('onResponse', (request, reply, done) => {
     observe(request, reply, reply.statusCode);
     done();
@@ -128,13 +152,38 @@ export function addMetrics<Tables>(app: FastifyInstance, measured: ServiceMeasur
     1,
   );
 
-  // One takes some milliseconds of CPU, and overload protection does not apply here.
-  const metrics = coalesce(() => {
-    observed.flush();
-    return registry.metrics();
+  const formats = [registry, ...(hasExemplars ? [openMetricsOf(registry)] : [])].map((format) => ({
+    contentType: format.contentType,
+    // One takes some milliseconds of CPU, and overload protection does not apply here.
+    collect: coalesce(async () => {
+      observed.flush();
+      return format.metrics();
+    }),
+  }));
+  app.get('/metrics', forMachines, async ({ headers: { accept = '' } }, reply) => {
+    const [text, openMetrics = text] = formats as [(typeof formats)[0], (typeof formats)[0]?];
+    const { contentType, collect } = accept.includes('application/openmetrics-text') ? openMetrics : text;
+    void reply.type(contentType);
+    return collect();
   });
-  app.get('/metrics', forMachines, async (_request, reply) => {
-    void reply.type(registry.contentType);
-    return metrics();
-  });
+  return registry;
+}
+
+/** The same metrics in the format that has exemplars, where the names of counters have no suffix in their description. */
+function openMetricsOf(registry: Registry) {
+  const openMetrics = new Registry<OpenMetricsContentType>();
+  openMetrics.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+  for (const metric of registry.getMetricsAsArray() as unknown as OpenMetric[]) {
+    const name = metric.name.replace(/_total$/, '');
+    const get = async () => ({ ...(await (metric.getForPromString?.() ?? metric.get())), name });
+    openMetrics.registerMetric({ name, get } as unknown as Metric);
+  }
+  return openMetrics;
+}
+
+/** What a registry needs of a metric. Its types lack the first method, which alone has exemplars. */
+interface OpenMetric {
+  name: string;
+  getForPromString?: () => Promise<object>;
+  get: () => Promise<object>;
 }

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { LogController, type FastifyBaseLogger, type FastifyReply, type FastifyRequest } from 'fastify';
 import { levels } from 'pino';
 import { logStream } from './log-stream.ts';
+import { isSampled, traceIds } from './telemetry/request-spans.ts';
 
 const INFO = levels.values.info!;
 const PROCESS = `"pid":${process.pid},"hostname":${JSON.stringify(hostname())}`;
@@ -14,7 +15,10 @@ export class RequestLog extends LogController {
     const finished = described(request, reply);
     if (error) reply.log.error({ ...finished, err: error }, 'request');
     else if (request.routeOptions.config.isForMachines) reply.log.debug(finished, 'request');
-    else if (isInfoLogged(reply.log)) logStream.writeLater(new Line(request.id, finished));
+    else if (isInfoLogged(reply.log)) {
+      // Lines of other requests would cost more than their spans.
+      logStream.writeLater(new Line(request, finished), { isCopied: isSampled(request.span) });
+    }
   }
 
   /** Logs a request whose connection closed before its response was complete, without the status of that half. */
@@ -50,16 +54,19 @@ const described = (
 class Line {
   readonly #time = Date.now();
   readonly #reqId: string;
+  readonly #span: FastifyRequest['span'];
   readonly #finished: ReturnType<typeof described>;
 
-  constructor(reqId: string, finished: ReturnType<typeof described>) {
-    this.#reqId = reqId;
+  constructor({ id, span }: FastifyRequest, finished: ReturnType<typeof described>) {
+    this.#reqId = id;
+    this.#span = span;
     this.#finished = finished;
   }
 
   toString() {
     const { method, url, ms, ip, status, reason } = this.#finished;
-    const request = `"reqId":${JSON.stringify(this.#reqId)},"method":"${method}","url":${JSON.stringify(url)}`;
+    const trace = this.#span === null ? '' : `${JSON.stringify(traceIds(this.#span)).slice(1, -1)},`;
+    const request = `"reqId":${JSON.stringify(this.#reqId)},${trace}"method":"${method}","url":${JSON.stringify(url)}`;
     const answer = `"ms":${ms},${ip === undefined ? '' : `"ip":"${ip}",`}"status":${status}`;
     const cause = reason === undefined ? '' : `,"reason":"${reason}"`;
     return `{"level":${INFO},"time":${this.#time},${PROCESS},${request},${answer}${cause},"msg":"request"}\n`;

@@ -29,6 +29,8 @@ test.each([
   ['LOG_LEVEL', 'loud'],
   ['NODE_ENV', 'prod'],
   ['SHUTDOWN_DELAY_MS', '-1'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318'],
+  ['OTEL_SDK_DISABLED', 'yes'],
   ['DIAGNOSTICS_DIRECTORY', '/no/such/directory'],
   ['DIAGNOSTICS_DIRECTORY', notesMain()],
 ])('a wrong %s: exit code 1 and one line with its value and the allowed ones', async (name, value) => {

@@ -1,0 +1,72 @@
+import { context, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
+import { callersOf } from '@rest-services/concurrency';
+import pg from 'pg';
+import { errorCode } from '../sqlstate.ts';
+import type { Server } from './server/connection-url.ts';
+
+/** Not kept, because a tracer from before the start of telemetry would never record: that of the bundle has an API of its own. */
+const tracer = () => trace.getTracer('@rest-services/database');
+
+/** Where a session runs its statements. */
+export interface StatementTarget {
+  server: Server;
+  database?: string | undefined;
+}
+
+/**
+ * Starts the span of a statement for the requests that it serves: a child of the first one, with links to all. Values are not part of
+ * it, because `text` has placeholders.
+ * @returns `undefined` when no request is recorded
+ */
+export function startStatementSpan(text: string, { server, database }: StatementTarget): Span | undefined {
+  if (!trace.getActiveSpan()?.isRecording()) return undefined;
+  const callers = callersOf(context.active());
+  const [operation, table] = summaryOf(text);
+  const summary = table === undefined ? operation : `${operation} ${table}`;
+  const span = tracer().startSpan(summary, {
+    kind: SpanKind.CLIENT,
+    attributes: {
+      'db.system.name': 'postgresql',
+      'db.query.text': text,
+      'db.query.summary': summary,
+      'db.operation.name': operation,
+      ...(table === undefined ? {} : { 'db.collection.name': table }),
+      ...(database === undefined ? {} : { 'db.namespace': database }),
+      ...(server.host === undefined ? {} : { 'server.address': server.host }),
+      'server.port': server.port ?? 5_432,
+    },
+    links: callers.length > 1 ? callers.map((caller) => ({ context: caller.spanContext() })) : [],
+  });
+  // Otherwise, the trace of every request but the first one would not lead to the statement.
+  callers.slice(1).forEach((caller) => caller.addLink({ context: span.spanContext() }));
+  return span;
+}
+
+/** Ends the span of a statement that has failed. */
+export function endWithError(span: Span, error: unknown) {
+  const code = errorCode(error);
+  span.setAttribute('error.type', code || '_OTHER');
+  if (error instanceof pg.DatabaseError) span.setAttribute('db.response.status_code', code);
+  span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
+}
+
+/** Records the wait of a request for a connection that was not free. */
+export function recordConnectionWait(waitedMs: number) {
+  if (waitedMs < RECORDED_WAIT_MS || !trace.getActiveSpan()?.isRecording()) return;
+  tracer()
+    .startSpan('wait for connection', { startTime: Date.now() - waitedMs })
+    .end();
+}
+
+/** Wait from which on a connection was not free: it had to be opened, or another request had it. */
+const RECORDED_WAIT_MS = 1;
+
+/** Operation and table of a statement: those of the change if it has one, else the outermost table. */
+function summaryOf(text: string): [operation: string, table?: string] {
+  const [, change, changed] = /\b(insert into|update|delete from) "(\w+)"/i.exec(text) ?? [];
+  if (change !== undefined) return [change.split(' ')[0]!.toLowerCase(), changed!];
+  const [, read] = /.*\bfrom "(\w+)"/is.exec(text) ?? [];
+  const [operation = 'query'] = /\w+/.exec(text) ?? [];
+  return read === undefined ? [operation.toLowerCase()] : ['select', read];
+}

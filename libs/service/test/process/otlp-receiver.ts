@@ -1,0 +1,151 @@
+import { EventEmitter, on } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import protobuf from 'protobufjs';
+
+type Value = string | number | boolean;
+
+interface KeyValue {
+  key: string;
+  value: { stringValue?: string; boolValue?: boolean; intValue?: number; doubleValue?: number };
+}
+
+/** What the exported spans, metrics and log records have in common. */
+interface Record {
+  attributes?: KeyValue[];
+}
+
+interface RawSpan extends Record {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  startTimeUnixNano: number;
+  endTimeUnixNano: number;
+  links?: { traceId: string; spanId: string }[];
+  status?: { code?: number };
+}
+
+interface DataPoint extends Record {
+  asDouble?: number;
+  count?: number;
+  sum?: number;
+  bucketCounts?: number[];
+  explicitBounds?: number[];
+}
+
+interface RawMetric {
+  name: string;
+  gauge?: { dataPoints: DataPoint[] };
+  sum?: { dataPoints: DataPoint[]; isMonotonic: boolean };
+  histogram?: { dataPoints: DataPoint[] };
+}
+
+interface RawLogRecord extends Record {
+  severityNumber: number;
+  severityText: string;
+  body: { stringValue: string };
+  traceId?: string;
+  spanId?: string;
+}
+
+/** A span whose ids are hexadecimal, as in `traceparent`. */
+export interface Span extends Omit<RawSpan, 'attributes' | 'links'> {
+  attributes: { [name: string]: Value };
+  links: { traceId: string; spanId: string }[];
+  resource: { [name: string]: Value };
+}
+
+const root = await protobuf.load(join(import.meta.dirname, 'otlp.proto'));
+
+const REQUESTS = new Map([
+  ['/v1/traces', 'ExportTraceServiceRequest'],
+  ['/v1/metrics', 'ExportMetricsServiceRequest'],
+  ['/v1/logs', 'ExportLogsServiceRequest'],
+]);
+
+/**
+ * A receiver of OTLP/HTTP in protobuf.
+ * @param respond sends the response to an export
+ */
+export async function startReceiver(respond = (response: ServerResponse) => void response.end()) {
+  const spans: Span[] = [];
+  const metrics: RawMetric[] = [];
+  const logRecords: (RawLogRecord & { attributes: KeyValue[] })[] = [];
+  const exports: { path: string; headers: NodeJS.Dict<string | string[]> }[] = [];
+  const received = new EventEmitter();
+  const server = createServer((request, response) => {
+    void buffer(request).then((body) => {
+      const { url: path = '', headers } = request;
+      const type = root.lookupType(REQUESTS.get(path)!);
+      const message = type.decode(headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body);
+      const { resourceSpans, resourceMetrics, resourceLogs } = type.toObject(message, {
+        longs: Number,
+        bytes: String,
+      }) as {
+        resourceSpans?: { resource: Record; scopeSpans: { spans: RawSpan[] }[] }[];
+        resourceMetrics?: { scopeMetrics: { metrics: RawMetric[] }[] }[];
+        resourceLogs?: { scopeLogs: { logRecords: RawLogRecord[] }[] }[];
+      };
+      for (const { resource, scopeSpans } of resourceSpans ?? [])
+        for (const span of scopeSpans.flatMap((scope) => scope.spans))
+          spans.push({
+            ...span,
+            ...idsOf(span),
+            ...(span.parentSpanId ? { parentSpanId: hex(span.parentSpanId) } : {}),
+            attributes: objectOf(span.attributes),
+            links: (span.links ?? []).map(idsOf),
+            resource: objectOf(resource.attributes),
+          });
+      for (const { scopeMetrics } of resourceMetrics ?? [])
+        metrics.push(...scopeMetrics.flatMap((scope) => scope.metrics));
+      for (const { scopeLogs } of resourceLogs ?? [])
+        for (const record of scopeLogs.flatMap((scope) => scope.logRecords))
+          logRecords.push({ ...record, ...idsOf(record), attributes: record.attributes ?? [] });
+      exports.push({ path, headers });
+      received.emit('export');
+      respond(response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+  /** Waits for an export after which `find` returns something. */
+  async function find<Found>(find: () => Found | undefined): Promise<Found> {
+    const more = on(received, 'export');
+    let found = find();
+    while (found === undefined) {
+      await more.next();
+      found = find();
+    }
+    void more.return?.();
+    return found;
+  }
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    metrics,
+    logRecords,
+    exports,
+    find,
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Values of attributes by their names. */
+export const objectOf = (attributes: KeyValue[] = []) =>
+  Object.fromEntries<Value>(attributes.map(({ key, value }) => [key, Object.values(value)[0] as Value]));
+
+const hex = (base64: string) => Buffer.from(base64, 'base64').toString('hex');
+
+const idsOf = ({ traceId, spanId }: { traceId?: string; spanId?: string }) => ({
+  traceId: hex(traceId ?? ''),
+  spanId: hex(spanId ?? ''),
+});

@@ -1,0 +1,352 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { freePort } from '@rest-services/local-postgres';
+import { openTestConnection, send, sendJson, startProcess } from '@rest-services/testing';
+import { sql } from 'kysely';
+import { notesMain } from '../notes/bundled.ts';
+import { insertNotes, notes } from './notes-process.ts';
+import { objectOf, startReceiver, type Span } from './otlp-receiver.ts';
+
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
+const PARENT_ID = 'b7ad6b7169203331';
+const traceparent = `00-${TRACE_ID}-${PARENT_ID}-01`;
+
+/** Numbers of the kinds of spans in OTLP. */
+const [SERVER, CLIENT] = [2, 3];
+
+type Receiver = Awaited<ReturnType<typeof startReceiver>>;
+const receivers: Receiver[] = [];
+
+async function receive(...args: Parameters<typeof startReceiver>) {
+  const receiver = await startReceiver(...args);
+  receivers.push(receiver);
+  return receiver;
+}
+
+afterEach(() => Promise.all(receivers.splice(0).map((receiver) => receiver.close())));
+
+/** Starts the service with an export to `receiver` every 50 ms. */
+function startTraced({ url }: { url: string }, environment: NodeJS.ProcessEnv = {}) {
+  return notes.start({
+    OTEL_EXPORTER_OTLP_ENDPOINT: url,
+    OTEL_BSP_SCHEDULE_DELAY: '50',
+    OTEL_METRICS_EXPORTER: 'none',
+    ...environment,
+  });
+}
+
+const named = (receiver: Receiver, name: string) =>
+  receiver.find(() => receiver.spans.find((span) => span.name === name));
+
+const childrenOf = ({ spans }: Receiver, { spanId }: Span) => spans.filter((span) => span.parentSpanId === spanId);
+
+describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
+  test('the span of a request continues the trace of its client', async () => {
+    const receiver = await receive();
+    const url = await startTraced(receiver, { OTEL_RESOURCE_ATTRIBUTES: 'team=a' }).listening();
+    await fetch(`${url}/notes/1?a=b`, { headers: { traceparent, 'user-agent': 'test' } });
+    const span = await named(receiver, 'GET /notes/:id');
+    expect(span).toMatchObject({ traceId: TRACE_ID, parentSpanId: PARENT_ID, kind: SERVER });
+    expect(span.attributes).toMatchObject({
+      'http.request.method': 'GET',
+      'http.response.status_code': 404,
+      'http.route': '/notes/:id',
+      'url.path': '/notes/1',
+      'url.query': 'a=b',
+      'url.scheme': 'http',
+      'client.address': '127.0.0.1',
+      'server.address': '127.0.0.1',
+      'server.port': Number(new URL(url).port),
+      'network.protocol.version': '1.1',
+      'user_agent.original': 'test',
+    });
+    // By the conventions, a 404 is no error of the server.
+    expect(span.status?.code ?? 0).toBe(0);
+    expect(span.resource).toMatchObject({ 'service.name': 'notes', 'service.version': '1.2.3', team: 'a' });
+  });
+
+  test('each statement of a request has a span without its values', async () => {
+    const receiver = await receive();
+    const url = await startTraced(receiver).listening();
+    await sendJson(url, 'POST', '/notes', { title: 's3cret' });
+    await sendJson(url, 'PUT', '/notes/1', { title: 's3cret2' });
+    await sendJson(url, 'GET', '/notes/summary');
+    for (const [request, name, text] of [
+      ['POST /notes', 'insert note', /^insert into "note" \("title"\)\s+values \(\$1\)/],
+      ['PUT /notes/:id', 'update note', /^update "note" .* where id = \$2/],
+      ['GET /notes/summary', 'select note_count', /^select "total" from "note_count"/],
+    ] as const) {
+      const statement = await named(receiver, name);
+      const [operation, table] = name.split(' ');
+      expect(statement).toMatchObject({ kind: CLIENT, links: [] });
+      expect(statement.parentSpanId).toBe((await named(receiver, request)).spanId);
+      expect(statement.attributes).toMatchObject({
+        'db.system.name': 'postgresql',
+        'db.namespace': new URL(notes.database.url).pathname.slice(1),
+        'db.operation.name': operation,
+        'db.collection.name': table,
+        'db.query.summary': name,
+        'db.query.text': expect.stringMatching(text),
+        'server.address': new URL(notes.database.url).hostname,
+      });
+    }
+    expect(JSON.stringify(receiver.spans)).not.toContain('s3cret');
+  });
+
+  test('a statement that requests share has links to all of their spans', async () => {
+    const receiver = await receive();
+    const url = await startTraced(receiver).listening();
+    await insertNotes(2);
+    // Until requests have been in the same turn of the event loop.
+    const shared = async (path: string, text: RegExp) => {
+      const isShared = ({ links, attributes }: Span) =>
+        links.length > 1 && text.test(String(attributes['db.query.text']));
+      for (;;) {
+        await Promise.all(Array.from({ length: 20 }, () => send(url, path)));
+        const statement = receiver.spans.find(isShared);
+        if (statement) return statement;
+      }
+    };
+    for (const [path, name, text] of [
+      ['/notes/1', 'GET /notes/:id', /where id = any/],
+      ['/notes', 'GET /notes', /limit/],
+    ] as const) {
+      const statement = await shared(path, text);
+      const requestOf = ({ spanId }: { spanId: string }) =>
+        receiver.find(() => receiver.spans.find((span) => span.spanId === spanId));
+      const requests = await Promise.all(statement.links.map(requestOf));
+      expect(requests.map((request) => request.name)).toEqual(requests.map(() => name));
+      expect(new Set(statement.links.map(({ spanId }) => spanId)).size).toBe(requests.length);
+      const [parent, ...others] = requests;
+      expect(statement.parentSpanId).toBe(parent!.spanId);
+      const { traceId, spanId } = statement;
+      for (const other of others) expect(other.links).toEqual(expect.arrayContaining([{ traceId, spanId }]));
+    }
+  });
+
+  test('a row that a shared statement could not write has a statement in the trace of its request', async () => {
+    const receiver = await receive();
+    const url = await startTraced(receiver).listening();
+    const db = openTestConnection(notes.database.url);
+    await sql`alter table note add check (title <> 'bad')`.execute(db);
+    await db.destroy();
+    const isAlone = ({ name, status, links }: Span) =>
+      name === 'insert note' && status?.code === 2 && links.length === 0;
+    const find = () => {
+      const joined = receiver.spans.find(({ name, links }) => name === 'insert note' && links.length > 1);
+      return joined && receiver.spans.find(isAlone);
+    };
+    while (!find())
+      await Promise.all(['a', 'bad', 'b', 'c'].map((title) => sendJson(url, 'POST', '/notes', { title })));
+    const alone = find()!;
+    expect(alone.attributes).toMatchObject({ 'error.type': '23514', 'db.response.status_code': '23514' });
+    const request = await receiver.find(() => receiver.spans.find(({ spanId }) => spanId === alone.parentSpanId));
+    expect(request.attributes).toMatchObject({ 'http.response.status_code': 500, 'error.type': '500' });
+    expect(request.status?.code).toBe(2);
+  });
+
+  test('every chunk of a long list is a statement of its request', async () => {
+    const receiver = await receive();
+    const url = await startTraced(receiver).listening();
+    await insertNotes(5_000);
+    expect(await (await fetch(`${url}/notes?limit=5000`)).json()).toHaveLength(5_000);
+    const request = await named(receiver, 'GET /notes');
+    const chunks = childrenOf(receiver, request).filter(({ name }) => name === 'select note');
+    expect(chunks.length).toBeGreaterThan(2);
+    // The span lasts until the response has been sent.
+    for (const chunk of chunks) expect(chunk.endTimeUnixNano).toBeLessThanOrEqual(request.endTimeUnixNano);
+  });
+
+  test('the span of a request that its client aborts has the error "aborted"', async () => {
+    const receiver = await receive();
+    const url = await startTraced(receiver).listening();
+    const other = openTestConnection(notes.database.url);
+    await other.transaction().execute(async (locking) => {
+      await sql`lock table note in access exclusive mode`.execute(locking);
+      await expect(fetch(`${url}/notes/1`, { signal: AbortSignal.timeout(200) })).rejects.toThrow();
+      const span = await named(receiver, 'GET /notes/:id');
+      expect(span.attributes).toMatchObject({ 'error.type': 'aborted' });
+      expect(span.status?.code).toBe(2);
+    });
+    await other.destroy();
+  });
+
+  test('probes, scrapes and refused requests have no span', async () => {
+    const receiver = await receive();
+    const service = startTraced(receiver);
+    const url = await service.listening();
+    for (const path of ['/livez', '/readyz', '/metrics', '/nowhere']) await fetch(url + path);
+    await named(receiver, 'GET');
+    service.child.kill('SIGTERM');
+    await service.ended;
+    expect(receiver.spans).toMatchObject([{ name: 'GET', attributes: { 'url.path': '/nowhere' } }]);
+  });
+
+  test('every log line of a traced request has trace_id and span_id', async () => {
+    const receiver = await receive();
+    const service = startTraced(receiver);
+    const url = await service.listening();
+    const db = openTestConnection(notes.database.url);
+    await sql`alter table note add check (title <> 'bad')`.execute(db);
+    await db.destroy();
+    const body = JSON.stringify({ title: 'bad' });
+    await fetch(`${url}/notes`, { method: 'POST', headers: { traceparent, 'content-type': 'application/json' }, body });
+    const { spanId } = await named(receiver, 'POST /notes');
+    const ids = { trace_id: TRACE_ID, span_id: spanId };
+    expect(await service.logged(/^request failed$/)).toMatchObject(ids);
+    expect(await service.logged(/^request$/)).toMatchObject(ids);
+
+    const record = (text: string) =>
+      receiver.find(() => receiver.logRecords.find(({ body }) => body.stringValue === text));
+    expect(await record('request')).toMatchObject({
+      traceId: TRACE_ID,
+      spanId,
+      severityNumber: 9,
+      severityText: 'INFO',
+    });
+    const failed = await record('request failed');
+    expect(failed).toMatchObject({ traceId: TRACE_ID, spanId, severityNumber: 17, severityText: 'ERROR' });
+    expect(objectOf(failed.attributes)).toMatchObject({
+      reqId: expect.any(String),
+      'exception.message': expect.stringContaining('note_title_check'),
+      'exception.stacktrace': expect.any(String),
+    });
+  });
+
+  test('requests that are not sampled have ids in their log lines, and are not exported', async () => {
+    const receiver = await receive();
+    const service = startTraced(receiver, { OTEL_TRACES_SAMPLER: 'parentbased_always_off' });
+    const url = await service.listening();
+    await insertNotes(1);
+    await fetch(`${url}/notes/1`);
+    expect(await service.logged(/^request$/)).toMatchObject({ trace_id: expect.stringMatching(/^[0-9a-f]{32}$/) });
+    await fetch(`${url}/notes/1`, { headers: { traceparent } });
+    const span = await named(receiver, 'GET /notes/:id');
+    expect(span.traceId).toBe(TRACE_ID);
+    service.child.kill('SIGTERM');
+    await service.ended;
+    expect(receiver.spans.filter(({ traceId }) => traceId !== TRACE_ID)).toEqual([]);
+    const lines = receiver.logRecords.filter(({ body }) => body.stringValue === 'request');
+    expect(lines).toMatchObject([{ traceId: TRACE_ID }]);
+  });
+
+  test('durations have exemplars for scrapers that take OpenMetrics', async () => {
+    const receiver = await receive();
+    const url = await startTraced(receiver).listening();
+    await fetch(`${url}/notes`, { headers: { traceparent } });
+    const { spanId } = await named(receiver, 'GET /notes');
+    // As Prometheus sends it.
+    const accept =
+      'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,text/plain;version=0.0.4;q=0.3,*/*;q=0.1';
+    const response = await fetch(`${url}/metrics`, { headers: { accept } });
+    expect(response.headers.get('content-type')).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
+    const openMetrics = await response.text();
+    expect(openMetrics).toMatch(
+      new RegExp(
+        String.raw`^http_request_duration_seconds_bucket\{.*route="/notes",status="200"\} 1 # \{trace_id="${TRACE_ID}",span_id="${spanId}"\} [\d.]+ [\d.]+$`,
+        'm',
+      ),
+    );
+    expect(openMetrics).toMatch(/^# TYPE http_connections_dropped counter\nhttp_connections_dropped_total 0$/m);
+    expect(openMetrics).toMatch(/\n# EOF\n$/);
+    const text = await (await fetch(`${url}/metrics`)).text();
+    expect(text).toMatch(/^# TYPE http_connections_dropped_total counter\nhttp_connections_dropped_total 0$/m);
+    expect(text).not.toContain(TRACE_ID);
+  });
+
+  test('metrics are exported under the names that /metrics has', async () => {
+    const receiver = await receive();
+    const options = { OTEL_METRICS_EXPORTER: 'otlp', OTEL_METRIC_EXPORT_INTERVAL: '100' };
+    const url = await startTraced(receiver, options).listening();
+    await fetch(`${url}/notes/1`);
+    const duration = await receiver.find(() =>
+      receiver.metrics
+        .filter(({ name }) => name === 'http_request_duration_seconds')
+        .flatMap(({ histogram }) => histogram?.dataPoints ?? [])
+        .find(({ attributes }) => objectOf(attributes).route === '/notes/:id'),
+    );
+    expect(objectOf(duration.attributes)).toEqual({ method: 'GET', route: '/notes/:id', status: 404 });
+    expect(duration.count).toBe(1);
+    expect(duration.bucketCounts!.reduce((sum, count) => sum + count, 0)).toBe(1);
+    expect(duration.bucketCounts).toHaveLength(duration.explicitBounds!.length + 1);
+    const exported = new Map(receiver.metrics.map((metric) => [metric.name, metric]));
+    expect(exported.get('http_connections_dropped_total')!.sum).toMatchObject({ isMonotonic: true });
+    expect(exported.get('database_pool_max_connections')!.gauge!.dataPoints).toMatchObject([{ asDouble: 10 }]);
+    const scraped = (await (await fetch(`${url}/metrics`)).text()).matchAll(/^# TYPE (\S+)/gm);
+    expect([...exported.keys()].sort()).toEqual(Array.from(scraped, ([, name]) => name).sort());
+  });
+
+  test('OTEL_EXPORTER_OTLP_HEADERS and OTEL_SERVICE_NAME have their meaning', async () => {
+    const receiver = await receive();
+    const options = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20a', OTEL_SERVICE_NAME: 'other' };
+    const url = await startTraced(receiver, options).listening();
+    await fetch(`${url}/notes`);
+    expect((await named(receiver, 'GET /notes')).resource).toMatchObject({ 'service.name': 'other' });
+    const traces = receiver.exports.find(({ path }) => path === '/v1/traces')!;
+    expect(traces.headers.authorization).toBe('Bearer a');
+  });
+
+  test('a drain exports the last spans, log lines and metrics', async () => {
+    const receiver = await receive();
+    const service = startTraced(receiver, { OTEL_BSP_SCHEDULE_DELAY: '60000', OTEL_METRICS_EXPORTER: 'otlp' });
+    const url = await service.listening();
+    await fetch(`${url}/notes`);
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toEqual({ code: 0, errors: '' });
+    expect(receiver.spans.map(({ name }) => name)).toContain('GET /notes');
+    expect(receiver.logRecords.map(({ body }) => body.stringValue)).toContain('draining');
+    expect(receiver.metrics.map(({ name }) => name)).toContain('http_request_duration_seconds');
+  });
+});
+
+describe('An OTLP receiver that', () => {
+  /** Sends requests, and ends the service. */
+  async function exerciseWith(url: string) {
+    const service = startTraced({ url }, { OTEL_METRICS_EXPORTER: 'otlp', OTEL_METRIC_EXPORT_INTERVAL: '100' });
+    const base = await service.listening();
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => send(base, '/notes')));
+    expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map(() => 200));
+    const startedAt = performance.now();
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toEqual({ code: 0, errors: '' });
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    return service.log.filter(({ msg }) => msg === 'Telemetry not exported');
+  }
+
+  test('is down neither fails requests nor delays a drain beyond its limit', async () => {
+    expect(await exerciseWith(`http://127.0.0.1:${await freePort()}`)).toHaveLength(1);
+  });
+
+  test('responds 500 neither fails requests nor delays a drain beyond its limit', async () => {
+    const receiver = await receive((response) => void response.writeHead(500).end());
+    expect(await exerciseWith(receiver.url)).toHaveLength(1);
+  });
+
+  test('never responds neither fails requests nor delays a drain beyond its limit', async () => {
+    const silent = createServer((socket) => void socket.on('error', () => undefined));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    await exerciseWith(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    silent.close();
+  });
+});
+
+describe('Telemetry is not loaded', () => {
+  test.each([
+    ['OTEL_EXPORTER_OTLP_ENDPOINT is not set', {}],
+    ['OTEL_SDK_DISABLED is true', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_SDK_DISABLED: 'true' }],
+  ])('where %s', async (_, environment) => {
+    // A bundle without the file would end at its start if it loaded it.
+    const folder = await mkdtemp(join(tmpdir(), 'notes-'));
+    await cp(dirname(notesMain()), folder, { recursive: true, filter: (file) => !file.endsWith('telemetry.js') });
+    const service = startProcess(join(folder, 'main.js'), { DATABASE_URL: notes.database.url, ...environment });
+    const url = await service.listening();
+    expect((await fetch(`${url}/notes`, { headers: { traceparent } })).status).toBe(200);
+    expect(await service.logged(/^request$/)).not.toHaveProperty('trace_id');
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toEqual({ code: 0, errors: '' });
+    await rm(folder, { recursive: true });
+  });
+});
