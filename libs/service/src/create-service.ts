@@ -17,7 +17,7 @@ import { onAborted } from './http/on-aborted.ts';
 import { acceptJson } from './http/json-body.ts';
 import { refuseOverload } from './http/overload.ts';
 import { RequestLog } from './observability/request-log.ts';
-import { traceRequests } from './observability/telemetry/request-spans.ts';
+import { activeTraceIds, traceRequests } from './observability/telemetry/request-spans.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import type { Settings } from './settings.ts';
 import { compileSerializer } from './schema/serialisation.ts';
@@ -51,6 +51,7 @@ export async function createService({ settings, title, description, ...errorForm
       level: settings.LOG_LEVEL,
       redact: { paths: ['err.detail', 'err.where'], remove: true },
       stream: logStream,
+      mixin: activeTraceIds,
     },
     logController: requestLog,
     genReqId: ({ headers }) => {

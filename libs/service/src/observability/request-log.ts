@@ -13,7 +13,7 @@ export class RequestLog extends LogController {
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply) {
     const finished = described(request, reply);
-    if (error) reply.log.error({ ...finished, err: error }, 'request');
+    if (error) reply.log.error({ ...idsOf(request), ...finished, err: error }, 'request');
     else if (request.routeOptions.config.isForMachines) reply.log.debug(finished, 'request');
     else if (isInfoLogged(reply.log)) {
       // Lines of other requests would cost more than their spans.
@@ -24,7 +24,7 @@ export class RequestLog extends LogController {
   /** Logs a request whose connection closed before its response was complete, without the status of that half. */
   requestAborted(request: FastifyRequest, reply: FastifyReply) {
     const level = request.routeOptions.config.isForMachines ? 'debug' : 'info';
-    reply.log[level]({ ...described(request, reply), status: undefined, aborted: true }, 'request');
+    reply.log[level]({ ...idsOf(request), ...described(request, reply), status: undefined, aborted: true }, 'request');
   }
 
   override streamError(error: Error & { code?: string }, request: FastifyRequest, reply: FastifyReply) {
@@ -35,6 +35,9 @@ export class RequestLog extends LogController {
 
 /** Asks the logger each time, because its level changes while the service runs. */
 const isInfoLogged = ({ level }: FastifyBaseLogger) => (levels.values[level] ?? Infinity) <= INFO;
+
+/** The event of a connection, such as its end, has no context of a request. */
+const idsOf = ({ span }: FastifyRequest) => (span ? traceIds(span) : {});
 
 /** Fields of a request's line. The address is unknown after the client has reset the connection. */
 const described = (

@@ -162,13 +162,16 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
 
   test('the span of a request that its client aborts has the error "aborted"', async () => {
     const receiver = await receive();
-    const url = await startTraced(receiver).listening();
+    const service = startTraced(receiver);
+    const url = await service.listening();
     const other = openTestConnection(notes.database.url);
     await other.transaction().execute(async (locking) => {
       await sql`lock table note in access exclusive mode`.execute(locking);
       await expect(fetch(`${url}/notes/1`, { signal: AbortSignal.timeout(200) })).rejects.toThrow();
       const span = await named(receiver, 'GET /notes/:id');
       expect(span.attributes).toMatchObject({ 'error.type': 'aborted' });
+      const { traceId, spanId } = span;
+      expect(await service.logged(/^request$/)).toMatchObject({ aborted: true, trace_id: traceId, span_id: spanId });
       expect(span.status?.code).toBe(2);
     });
     await other.destroy();

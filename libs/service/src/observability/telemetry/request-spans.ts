@@ -22,15 +22,10 @@ export async function traceRequests(app: FastifyInstance, settings: Settings) {
     done();
   });
   await app.register(telemetry.requestSpans(describeSpan));
-  app.addHook('onRequest', (request, reply, done) => {
-    const { span } = request;
-    if (span) request.log = reply.log = request.log.child(traceIds(span));
-    done();
-  });
   // The events of a body have the context of the connection, where statements would find no span.
   app.addHook('preValidation', ({ span }, _reply, done) => {
-    if (span) context.with(trace.setSpan(context.active(), span), done);
-    else done();
+    if (span === null || trace.getActiveSpan() === span) done();
+    else context.with(trace.setSpan(context.active(), span), done);
   });
   onAborted(app, ({ span }) => {
     if (!span) return;
@@ -60,6 +55,12 @@ function describeSpan(span: Span, request: FastifyRequest) {
 function setError(span: Span, type: string) {
   span.setAttribute('error.type', type);
   span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+/** Fields of a log line inside a traced request. A logger per request would cost each request 4 % of its time. */
+export function activeTraceIds() {
+  const span = trace.getActiveSpan();
+  return span ? traceIds(span) : {};
 }
 
 /** Ids of the trace and the span of a request, as log lines and exemplars have them. */
