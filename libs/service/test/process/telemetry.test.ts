@@ -63,7 +63,7 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       'network.protocol.version': '1.1',
       'user_agent.original': 'test',
     });
-    // By the conventions, a 404 is no error of the server.
+    // By the conventions, errors of the server alone are marked, not a 404.
     expect(span.status?.code ?? 0).toBe(0);
     expect(span.resource).toMatchObject({ 'service.name': 'notes', 'service.version': '1.2.3', team: 'a' });
   });
