@@ -19,6 +19,7 @@ describe('Settings', () => {
       COMPRESSION: true,
       LOG_LEVEL: 'info',
       SHUTDOWN_DELAY_MS: 0,
+      OTEL_SDK_DISABLED: false,
     });
   });
 
@@ -63,6 +64,8 @@ describe('Settings', () => {
     ['CORS_ORIGIN', 'example.org'],
     ['CORS_ORIGIN', 'https://example.org/path'],
     ['LOG_LEVEL', 'loud'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+    ['OTEL_SDK_DISABLED', 'yes'],
     ['SHUTDOWN_DELAY_MS', '5001'],
   ])('refuse %s=%s in one line with the name, the value and what is allowed', (name, value) => {
     expect(() => load({ [name]: value })).toThrow(new RegExp(`^${name} must be [^\\n]+; it is "${value}"$`));
