@@ -169,21 +169,16 @@ export function addMetrics<Tables>(app: FastifyInstance, measured: ServiceMeasur
   return registry;
 }
 
-/** The same metrics in the format that has exemplars, where the names of counters have no suffix in their description. */
+/**
+ * The same metrics in the format that has exemplars. A registry of that format renames the counters that it gets, so it gets others.
+ */
 function openMetricsOf(registry: Registry) {
   const openMetrics = new Registry<OpenMetricsContentType>();
   openMetrics.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-  for (const metric of registry.getMetricsAsArray() as unknown as OpenMetric[]) {
+  for (const metric of registry.getMetricsAsArray() as unknown as (Metric & { name: string })[]) {
     const name = metric.name.replace(/_total$/, '');
-    const get = async () => ({ ...(await (metric.getForPromString?.() ?? metric.get())), name });
+    const get = async () => ({ ...(await metric.get()), name });
     openMetrics.registerMetric({ name, get } as unknown as Metric);
   }
   return openMetrics;
-}
-
-/** What a registry needs of a metric. Its types lack the first method, which alone has exemplars. */
-interface OpenMetric {
-  name: string;
-  getForPromString?: () => Promise<object>;
-  get: () => Promise<object>;
 }
