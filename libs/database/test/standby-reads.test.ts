@@ -91,7 +91,8 @@ describe('Reads', () => {
     const stopped = performance.now();
     await signal(standby, 'SIGSTOP');
     expect(await readsFromStandby()).toBe(false);
-    expect(performance.now() - stopped).toBeLessThan(3_000);
+    // The time of a request, twice because other tests may keep the machine busy.
+    expect(performance.now() - stopped).toBeLessThan(2 * 3_000);
     await signal(standby, 'SIGCONT');
     await db.checkStandby();
     expect(await readsFromStandby()).toBe(true);

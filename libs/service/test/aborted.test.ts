@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { openTestConnection, startProcess, type LogLine } from '@rest-services/testing';
 import { notesMain } from './notes/bundled.ts';
+import { openList } from './open-list.ts';
 import { sql, type Kysely } from 'kysely';
 
 // Requests whose connection closes before the response is complete are in the log and the metrics.
@@ -152,26 +153,24 @@ async function waiting(connection: Kysely<unknown>, start: () => ClientRequest):
 
 test('lists that the reader or the database aborts are in the log and the metrics', async () => {
   await sql`insert into note (title) select repeat('x', 150) from generate_series(1, 50000)`.execute(db);
-  const openList = async () => {
-    const [response] = (await once(get(`${url}/notes?limit=50000`), 'response')) as [IncomingMessage];
-    return response.on('error', () => undefined);
-  };
+  const openNotes = async () => (await openList(`${url}/notes?limit=50000`)).on('error', () => undefined);
 
-  const left = await openList();
+  const left = await openNotes();
   await once(left, 'readable');
   left.destroy();
-  const lineOfLeft = await service.logged(/^request$/);
-  expect(lineOfLeft).toMatchObject({ method: 'GET', aborted: true });
+  await service.logged(({ aborted }) => aborted === true);
 
-  const broken = await openList();
+  const broken = await openNotes();
   await once(broken, 'readable');
   await sql`alter table note rename to gone`.execute(db);
   broken.resume();
   await expect(once(broken, 'end')).rejects.toThrow('aborted');
   await (await fetch(`${url}/livez`)).text();
   expect(await countOf('method="GET",route="/notes",status="aborted"')).toBe(2);
-  expect(service.log.filter(({ msg }) => msg === 'request')).toHaveLength(2);
-  expect(service.log.filter(({ reqId }) => reqId === lineOfLeft.reqId)).toEqual([lineOfLeft]);
+  const aborted = service.log.filter((line) => line.aborted);
+  expect(aborted).toMatchObject([{ method: 'GET' }, { method: 'GET' }]);
+  const linesOf = ({ reqId }: LogLine) => service.log.filter((line) => line.reqId === reqId);
+  expect(linesOf(aborted[0]!)).toEqual([aborted[0]]);
   const cause: unknown = expect.objectContaining({ code: '42P01' });
-  expect(service.log.filter(({ err }) => err)).toEqual([expect.objectContaining({ level: 40, err: cause })]);
+  expect(linesOf(aborted[1]!)).toEqual([expect.objectContaining({ level: 40, err: cause }), aborted[1]]);
 });

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { Agent, get, type IncomingMessage } from 'node:http';
+import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { buildApp } from './notes/app.ts';
 import { migrations } from './notes/database.ts';
+import { openList } from './open-list.ts';
 import { serve } from './serve.ts';
 
 const rows = 50_000;
@@ -23,12 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-async function openList(agent: Agent | false = false) {
-  const [response] = (await once(get(`${service.url}/notes?limit=${rows}`, { agent }), 'response')) as [
-    IncomingMessage,
-  ];
-  return response;
-}
+const openNotes = (agent?: Agent) => openList(`${service.url}/notes?limit=${rows}`, agent);
 
 /** Requests the whole list, and sends the body of the request after the first chunk of the list. */
 async function listOfSender(version: string, head: string, body: string) {
@@ -43,7 +39,7 @@ const otherRequest = async () => (await service.request('GET', '/notes/1')).stat
 
 describe('A long list', () => {
   test('is valid JSON with every row', async () => {
-    const notes = JSON.parse(await text(await openList())) as { id: number }[];
+    const notes = JSON.parse(await text(await openNotes())) as { id: number }[];
     expect(notes.map(({ id }) => id)).toEqual(Array.from({ length: rows }, (_, index) => index + 1));
   });
 
@@ -59,14 +55,14 @@ describe('A long list', () => {
   );
 
   test('leaves the database connection to others while its reader pauses', async () => {
-    const lists = await Promise.all([openList(), openList(), openList()]);
+    const lists = await Promise.all([openNotes(), openNotes(), openNotes()]);
     expect(await otherRequest()).toBe(200);
     for (const list of lists) expect(JSON.parse(await text(list))).toHaveLength(rows);
   });
 
   test('releases the database connection when its reader leaves', async () => {
     for (let turn = 0; turn < 5; turn += 1) {
-      const list = await openList();
+      const list = await openNotes();
       await once(list, 'readable');
       list.destroy();
       expect(await otherRequest()).toBe(200);
@@ -80,7 +76,7 @@ describe('A long list', () => {
 
   test('is aborted when its reader has paused for one to two minutes', async () => {
     const accepted = once(service.app.server, 'connection');
-    const list = await openList();
+    const list = await openNotes();
     const [socket] = (await accepted) as [Socket];
     while (!socket.timeout) expect(await otherRequest()).toBe(200);
     expect(socket.timeout).toBe(60_000);
@@ -93,7 +89,7 @@ describe('A long list', () => {
   test('has a timeout only while there is something to read', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const accepted = once(service.app.server, 'connection');
-    const list = await openList(agent);
+    const list = await openNotes(agent);
     const [socket] = (await accepted) as [Socket];
     while (!socket.timeout) expect(await otherRequest()).toBe(200);
     expect(JSON.parse(await text(list))).toHaveLength(rows);
@@ -108,7 +104,7 @@ describe('A long list', () => {
   });
 
   test('is aborted, not complete, when the database fails in the middle', async () => {
-    const list = await openList();
+    const list = await openNotes();
     await once(list, 'readable');
     await sql`alter table note rename to gone`.execute(service.db);
     try {

@@ -19,6 +19,7 @@ export { testIdempotencyKeys, type CreatingService } from './suites/idempotency-
 export { testOperations, type OperatedService } from './suites/operations.ts';
 export { testReadme } from './suites/readme.ts';
 export { testRecordedResponses } from './suites/recorded-responses.ts';
+export { withMargin } from './with-margin.ts';
 export { withRole } from './database/with-role.ts';
 
 // Processes of failed tests are still running: Jest would wait for them forever.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { replication } from '@rest-services/local-postgres';
-import { load, openTestConnection, send, startProcess, type Outcome } from '@rest-services/testing';
+import { load, openTestConnection, send, startProcess, withMargin, type Outcome } from '@rest-services/testing';
 import { notesMain } from '../notes/bundled.ts';
 import type { NotesDatabase } from '../notes/database.ts';
 
@@ -17,10 +17,10 @@ const { demote, kill, promote, setSynchronous, signal, startPrimary, startStandb
 const main = notesMain();
 
 /** Maximum time of a response, also during a failover. */
-const RESPONSE_LIMIT_MS = 3_000;
+const RESPONSE_LIMIT_MS = withMargin(3_000);
 
 /** Maximum time from the promotion to the end of the first write after it. */
-const FIRST_WRITE_LIMIT_MS = 2_000;
+const FIRST_WRITE_LIMIT_MS = withMargin(2_000);
 
 let directory: string;
 let primary: Server;
@@ -139,7 +139,8 @@ test('loses no acknowledged write when the primary is killed and the standby pro
     msg: 'Database server selected',
     ...change,
   });
-  expect(await service!.logged(/^Ready again$/)).toMatchObject({ reason: 'database is read-only' });
+  // On a busy machine, the standby may look unreachable at last.
+  expect(await service!.logged(/^Ready again$/)).toMatchObject({ reason: expect.stringMatching(/^database /) });
   expect(await metrics(url)).toEqual(
     expect.arrayContaining([`database_server_info{server="127.0.0.1:${standby.port}"} 1`, 'database_read_only 0']),
   );

@@ -12,6 +12,7 @@ import {
   send,
   sendJson,
   startProcess,
+  withMargin,
 } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { notesMain } from '../notes/bundled.ts';
@@ -22,7 +23,10 @@ import type { NotesDatabase } from '../notes/database.ts';
 const main = notesMain();
 
 /** Maximum time of a response, also while the database fails. */
-const RESPONSE_LIMIT_MS = 3_000;
+const RESPONSE_LIMIT_MS = withMargin(3_000);
+
+/** Reasons of refusals when something is full. */
+const FULL = ['memory', 'requests_in_flight', 'pool_queue', 'row_queue'];
 
 let directory: string;
 let port: number;
@@ -127,7 +131,8 @@ describe('The database goes away', () => {
     });
     const outcomes = await traffic.stop();
     expectContract(outcomes);
-    expect(outcomes.filter(({ status }) => status === 503)).toEqual([]);
+    // Clients of a busy machine may wait too long for a connection, but 16 of them fill no queue.
+    expect(service!.log.filter(({ reason }) => FULL.includes(reason as string))).toEqual([]);
     service!.child.kill('SIGTERM');
     expect((await service!.ended).code).toBe(0);
   });
@@ -175,7 +180,7 @@ describe('The database goes away', () => {
     service!.child.kill('SIGTERM');
     const { code } = await service!.ended;
     thaw();
-    expect([code, performance.now() - signalledAt < 10_000]).toEqual([0, true]);
+    expect([code, performance.now() - signalledAt < withMargin(10_000)]).toEqual([0, true]);
     const outcomes = await Promise.all(hanging);
     expectContract(outcomes);
     expect(outcomes.filter(({ status }) => status !== 500)).toEqual([]);

@@ -1,7 +1,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { load, openTestConnection, send, startProcess, type Outcome, type Write } from '@rest-services/testing';
+import {
+  load,
+  openTestConnection,
+  send,
+  startProcess,
+  withMargin,
+  type Outcome,
+  type Write,
+} from '@rest-services/testing';
 import { notesMain } from '../notes/bundled.ts';
 import { sql } from 'kysely';
 
@@ -11,8 +19,8 @@ const main = notesMain();
 const CLIENTS = 300;
 const BUSY_LOOPS = 2;
 
-/** Maximum time of a response, and as much again for a machine that is busy with other tests, too. */
-const RESPONSE_LIMIT_MS = 2 * 3_000;
+/** Maximum time of a response. */
+const RESPONSE_LIMIT_MS = withMargin(3_000);
 
 const requests: (string | Write)[] = [
   '/notes/1',
