@@ -9,7 +9,7 @@ export default {
       { babelrc: false, configFile: false, presets: [['@babel/preset-typescript', { onlyRemoveTypeImports: true }]] },
     ],
   },
-  maxWorkers: 3,
+  maxWorkers: 2,
   // For a machine that is busy with something else: a test takes up to 30 s on one that is not.
   testTimeout: 180_000,
 };
