@@ -171,10 +171,16 @@ async function survive(
     await recover(oldLeader);
     return leader;
   }
-  const ends = routes.map(({ service }) =>
-    service.ended.then(() => Promise.reject(new Error('The service has ended'))),
-  );
-  const leader = await Promise.race([run(), ...ends]).finally(() => Promise.all(traffics.map(({ stop }) => stop())));
+  const ends = routes.map(async ({ service }) => {
+    await service.ended;
+    throw new Error('The service has ended');
+  });
+  let leader;
+  try {
+    leader = await Promise.race([run(), ...ends]);
+  } finally {
+    await Promise.all(traffics.map(({ stop }) => stop()));
+  }
 
   const losses = [];
   for (const [index, { outcomes, titles, created, read }] of traffics.entries()) {

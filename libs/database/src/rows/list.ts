@@ -52,8 +52,8 @@ export const versionOf = (rows: Expression<unknown>) => sql<{ version: string | 
   end as version`;
 
 /** Whether there may be rows after those of a chunk. */
-export const mayContinue = (rows: readonly object[]) =>
-  rows.length === CHUNK_ROWS || ((rows.at(-1) as Measured | undefined)?.text_bytes ?? 0) >= CHUNK_BYTES;
+export const mayContinue = (rows: readonly (object & Measured)[]) =>
+  rows.length === CHUNK_ROWS || (rows.at(-1)?.text_bytes ?? 0) >= CHUNK_BYTES;
 
 /** A row of a list with a long text: its bytes, and those of the rows before it in its chunk. */
 interface Measured {
