@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type TestService, fetchWhenServed, refusals, startService, testBodies } from '@rest-services/testing';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { refusals, startService, testBodies } from '@rest-services/testing';
 import fc from 'fast-check';
 import type { ItemsDatabase } from '../src/database.ts';
 
 // Bad input gets a 4xx with a message, and changes no row.
 
-let service: TestService<ItemsDatabase>;
-let id: number;
-
-beforeAll(async () => {
-  service = await startService('dist/main.js');
-  const { body } = await service.request('POST', '/v1/items', { title: 'untouched' });
-  ({ id } = body as { id: number });
-});
+const service = await startService<ItemsDatabase>('dist/main.js');
+const created = await service.request('POST', '/v1/items', { title: 'untouched' });
+const { id } = created.body as { id: number };
 afterAll(() => service.stop());
 
 const stored = () => service.db.selectFrom('item').selectAll().execute();
@@ -73,7 +68,7 @@ describe('Paths and queries', () => {
   });
 
   test('that are longer than a URL may be are answered 4xx with a message', async () => {
-    const response = await fetchWhenServed(`${service.url}/v1/items/${'1'.repeat(20_000)}`);
+    const response = await fetch(`${service.url}/v1/items/${'1'.repeat(20_000)}`);
     expect([response.status, await response.json()]).toEqual([
       431,
       expect.objectContaining({ message: expect.any(String) }),

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type TestService, fetchWhenServed, startService } from '@rest-services/testing';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { startService } from '@rest-services/testing';
 import { sql } from 'kysely';
 import type { ItemsDatabase } from '../src/database.ts';
 
-let service: TestService<ItemsDatabase>;
-
-beforeAll(async () => {
-  service = await startService('dist/main.js');
-});
+const service = await startService<ItemsDatabase>('dist/main.js');
 afterAll(() => service.stop());
 beforeEach(() => service.db.deleteFrom('item').execute());
 
@@ -106,7 +102,7 @@ describe('POST /v1/items', () => {
 
   test('answers a missing body as an empty object, whatever its content type', async () => {
     for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded', '']) {
-      const response = await fetchWhenServed(`${service.url}/v1/items`, {
+      const response = await fetch(`${service.url}/v1/items`, {
         method: 'POST',
         headers: type ? { 'content-type': type } : {},
       });

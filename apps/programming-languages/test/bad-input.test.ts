@@ -1,18 +1,15 @@
 import { parse } from 'node:querystring';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type TestService, fetchWhenServed, refusals, startService, testBodies } from '@rest-services/testing';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { refusals, startService, testBodies } from '@rest-services/testing';
 import fc from 'fast-check';
 import type { LanguagesDatabase } from '../src/database.ts';
 import { encodings, formType } from './encodings.ts';
 
 // Bad input gets a 4xx with a message, and changes no row.
 
-let service: TestService<LanguagesDatabase>;
 let id: number;
 
-beforeAll(async () => {
-  service = await startService('dist/main.js');
-});
+const service = await startService<LanguagesDatabase>('dist/main.js');
 afterAll(() => service.stop());
 beforeEach(async () => {
   await service.db.deleteFrom('programming_language').execute();
@@ -154,7 +151,7 @@ describe('Bodies of POST and PUT', () => {
   test('that are missing are answered as an empty object, whatever their content type', async () => {
     for (const type of ['application/json', 'application/x-www-form-urlencoded', 'text/plain', '']) {
       for (const [method, path] of writes()) {
-        const response = await fetchWhenServed(service.url + path, {
+        const response = await fetch(service.url + path, {
           method,
           headers: type ? { 'content-type': type } : {},
         });
@@ -210,7 +207,7 @@ describe('Paths and queries', () => {
   });
 
   test('that are longer than a URL may be are answered 4xx with a message', async () => {
-    const response = await fetchWhenServed(`${service.url}/programming-languages/${'1'.repeat(20_000)}`, {
+    const response = await fetch(`${service.url}/programming-languages/${'1'.repeat(20_000)}`, {
       method: 'DELETE',
     });
     expect([response.status, await response.json()]).toEqual([
@@ -335,7 +332,7 @@ describe('URL-encoded bodies', () => {
   test('with bytes that are not UTF-8 are answered 400, not stored altered', async () => {
     for (const [method, path] of writes()) {
       const body = Buffer.from('name=a\xff&released_year=1991', 'latin1');
-      const response = await fetchWhenServed(service.url + path, { method, body, headers: formType });
+      const response = await fetch(service.url + path, { method, body, headers: formType });
       expect([response.status, await response.json()]).toEqual([400, { message: 'Body is not valid UTF-8' }]);
     }
   });

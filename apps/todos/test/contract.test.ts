@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { startService, testBodies, type TestService } from '@rest-services/testing';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { startService, testBodies } from '@rest-services/testing';
 import { sql } from 'kysely';
 import type { TodosDatabase } from '../src/database.ts';
 
-let service: TestService<TodosDatabase>;
-
-beforeAll(async () => {
-  service = await startService('dist/main.js');
-});
+const service = await startService<TodosDatabase>('dist/main.js');
 afterAll(() => service.stop());
 beforeEach(() => service.db.deleteFrom('todo').execute());
 

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type TestService, fetchWhenServed, startService } from '@rest-services/testing';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { startService } from '@rest-services/testing';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService('dist/main.js', { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' });
-});
+const service = await startService('dist/main.js', { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' });
 afterAll(() => service.stop());
 
 async function get(path: string, headers: Record<string, string> = {}, method = 'GET') {
-  const response = await fetchWhenServed(service.url + path, { method, headers });
+  const response = await fetch(service.url + path, { method, headers });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type TestService, fetchWhenServed, refusals, startService, testBodies } from '@rest-services/testing';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { refusals, startService, testBodies } from '@rest-services/testing';
 import fc from 'fast-check';
 import type { TutorialsDatabase } from '../src/database.ts';
 
 // Bad input gets a 4xx with a message, and changes no row.
 
-let service: TestService<TutorialsDatabase>;
-let id: number;
-
-beforeAll(async () => {
-  service = await startService('dist/main.js');
-  const { body } = await service.request('POST', '/api/tutorials', { title: 'untouched', description: 'untouched' });
-  ({ id } = body as { id: number });
-});
+const service = await startService<TutorialsDatabase>('dist/main.js');
+const created = await service.request('POST', '/api/tutorials', { title: 'untouched', description: 'untouched' });
+const { id } = created.body as { id: number };
 afterAll(() => service.stop());
 
 const stored = () => service.db.selectFrom('tutorial').selectAll().orderBy('id').execute();
@@ -128,7 +123,7 @@ describe('Paths and queries', () => {
 
   test('that are longer than a URL may be are answered 4xx with a message', async () => {
     for (const path of [`/${'1'.repeat(20_000)}`, `?title=${'a'.repeat(20_000)}`]) {
-      const response = await fetchWhenServed(`${service.url}/api/tutorials${path}`);
+      const response = await fetch(`${service.url}/api/tutorials${path}`);
       expect([response.status, await response.json()]).toEqual([
         431,
         expect.objectContaining({ message: expect.any(String) }),

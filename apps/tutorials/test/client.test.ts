@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { tutorialsClient } from '@rest-services/client';
-import { startService, type TestService } from '@rest-services/testing';
+import { startService } from '@rest-services/testing';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService('dist/main.js');
-});
+const service = await startService('dist/main.js');
 afterAll(() => service.stop());
 
 test('The typed client creates, searches, publishes and deletes a tutorial', async () => {

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type TestService, fetchWhenServed, startService } from '@rest-services/testing';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { startService } from '@rest-services/testing';
 import { sql } from 'kysely';
 import type { TutorialsDatabase } from '../src/database.ts';
 
-let service: TestService<TutorialsDatabase>;
-
-beforeAll(async () => {
-  service = await startService('dist/main.js');
-});
+const service = await startService<TutorialsDatabase>('dist/main.js');
 afterAll(() => service.stop());
 beforeEach(() => service.db.deleteFrom('tutorial').execute());
 
@@ -148,7 +144,7 @@ describe('POST /api/tutorials', () => {
 
   test('answers a missing body as an empty object, whatever its content type', async () => {
     for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded', '']) {
-      const response = await fetchWhenServed(`${service.url}/api/tutorials`, {
+      const response = await fetch(`${service.url}/api/tutorials`, {
         method: 'POST',
         headers: type ? { 'content-type': type } : {},
       });
@@ -445,7 +441,7 @@ describe('PUT /api/tutorials/:id', () => {
   test('answers 400 Data to update can not be empty! to a missing body, whatever its content type', async () => {
     const { id } = await create();
     for (const type of ['application/json', 'text/plain', '']) {
-      const response = await fetchWhenServed(`${service.url}/api/tutorials/${id}`, {
+      const response = await fetch(`${service.url}/api/tutorials/${id}`, {
         method: 'PUT',
         headers: type ? { 'content-type': type } : {},
       });

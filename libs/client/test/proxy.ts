@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { fetchWhenServed } from '@rest-services/testing';
 
 /** What the proxy does with a request instead of forwarding it or its response as it is. */
 export type Fault =
@@ -38,7 +37,7 @@ export async function startProxy(target: string) {
       return response.end('{"message":"The service is overloaded, try again in a moment"}');
     }
     const headers = { ...(key && { 'idempotency-key': key }), ...(body && { 'content-type': 'application/json' }) };
-    const forwarded = await fetchWhenServed(target + url, { method, headers, ...(body && { body }) });
+    const forwarded = await fetch(target + url, { method, headers, ...(body && { body }) });
     const content = Buffer.from(await forwarded.arrayBuffer());
     if (fault === 'lose the response') return response.destroy();
     const link = forwarded.headers.get('link')?.replaceAll('<?', proxy.hasAbsolutePaths ? '</v1/items?' : '<?');

@@ -88,17 +88,6 @@ test('replaces the invalid index that a killed process has left', async () => {
   expect(await indexes()).toEqual([{ name: 'public.item_status', isValid: true }]);
 });
 
-test('goes on some seconds after a process that creates an index is frozen', async () => {
-  const writer = await startWriter();
-  const creator = startCreator();
-  await once(creator.stdout, 'data');
-  creator.kill('SIGSTOP');
-  await writer.end();
-  await migrate(options(), indexed);
-  creator.kill('SIGKILL');
-  expect(await indexes()).toEqual([{ name: 'public.item_status', isValid: true }]);
-});
-
 test('reports duplicates, and leaves no index that refuses rows', async () => {
   await sql`insert into item values ('Doing'), ('Doing')`.execute(db);
   await expect(migrate(options(), unique)).rejects.toMatchObject({ code: '23505' });

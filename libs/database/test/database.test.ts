@@ -1,10 +1,7 @@
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { once } from 'node:events';
-import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { OverloadedError } from '@rest-services/errors';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { sql, type Kysely } from 'kysely';
+import { sql } from 'kysely';
 import { Database } from '../src/index.ts';
 
 let database: TestDatabase;
@@ -15,11 +12,6 @@ afterAll(() => database.drop());
 
 const onConnectionError = () => undefined;
 const open = (url = database.url, poolMax = 1) => new Database({ url, poolMax, onConnectionError });
-
-/** Connects, which may take longer than a request waits on a busy machine. */
-async function connected(db: Kysely<unknown>): Promise<void> {
-  await sql`select 1`.execute(db).catch(() => connected(db));
-}
 
 describe('Database', () => {
   test('reads bigint as a number', async () => {
@@ -61,89 +53,6 @@ describe('Database', () => {
     expect(outcomes.filter((each) => each === 503)).toHaveLength(20);
     expect(outcomes.filter((each) => each === 'done')).toHaveLength(100);
     expect(db.poolUse).toEqual({ inUse: 0, idle: 1, waiting: 0 });
-    await db.destroy();
-  });
-
-  test('reads an answer to its end that has not arrived in time because the event loop was busy', async () => {
-    const db = open();
-    const readLate = async (): Promise<string> => {
-      await sql`set statement_timeout = 0`.execute(db);
-      // More than the buffers of a socket hold.
-      const answer = sql<{ text: string }>`select repeat('x', 8000000) as text`.execute(db);
-      await endOfTurn();
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_600);
-      // On a busy machine, the rest may take too long as well.
-      return answer.then(({ rows }) => rows[0]!.text, readLate);
-    };
-    expect(await readLate()).toHaveLength(8_000_000);
-    await db.destroy();
-  });
-
-  test('answers 503 when no connection has become free within 1 s although others were served', async () => {
-    const db = open();
-    const sleepers = Array.from({ length: 8 }, () => sql`select pg_sleep(0.3)`.execute(db));
-    const outcomes = await Promise.allSettled(sleepers);
-    const refused = outcomes.filter(({ status }) => status === 'rejected');
-    expect(refused.length).toBeGreaterThan(0);
-    for (const outcome of refused) expect(outcome).toMatchObject({ reason: expect.any(OverloadedError) });
-    await db.destroy();
-  });
-
-  test('refuses with 503 who has waited too long for a new connection while others got their answers', async () => {
-    const { proxy, url } = await silenceableProxy();
-    const db = open(url, 2);
-    await sql`select 1`.execute(db);
-    proxy.holdNew();
-    const answered = sql`select pg_sleep(0.3)`.execute(db);
-    await new Promise(setImmediate);
-    await expect(sql`select 1`.execute(db)).rejects.toThrow(OverloadedError);
-    await answered;
-    await db.destroy();
-    proxy.close();
-  });
-
-  test('fails with ETIMEDOUT, not 503, while the server answers nobody', async () => {
-    const { proxy, url } = await silenceableProxy();
-    const db = open(url);
-    await sql`select 1`.execute(db);
-    proxy.silence();
-    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => sql`select 2`.execute(db)));
-    for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'ETIMEDOUT' } });
-    await db.destroy();
-    proxy.close();
-  });
-
-  test('gives up a whole transaction in the time of one statement', async () => {
-    const { proxy, url } = await silenceableProxy();
-    const db = open(url);
-    let startedAt = 0;
-    const outcome = db.transaction().execute(async (transaction) => {
-      startedAt = performance.now();
-      await sql`select pg_sleep(1.2)`.execute(transaction);
-      proxy.silence();
-      await sql`select 2`.execute(transaction);
-    });
-    await expect(outcome).rejects.toMatchObject({ code: 'ETIMEDOUT' });
-    expect(performance.now() - startedAt).toBeLessThan(2_500);
-    await db.destroy();
-    proxy.close();
-  });
-
-  test('ends a statement that takes too long, and goes on with the next', async () => {
-    const db = open();
-    await connected(db);
-    await expect(sql`select pg_sleep(60)`.execute(db)).rejects.toMatchObject({ code: '57014' });
-    expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
-    await db.destroy();
-  });
-
-  test('takes an answer that has arrived in time, though the process was too busy to read it', async () => {
-    const db = open();
-    await sql`select 1`.execute(db);
-    const answer = sql`select 2 as two`.execute(db);
-    await new Promise(setImmediate);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
-    expect((await answer).rows).toEqual([{ two: 2 }]);
     await db.destroy();
   });
 
@@ -217,19 +126,6 @@ describe('Database', () => {
     await Promise.all([db.destroy(), other.destroy()]);
   });
 
-  test('leaves nothing locked for long when its process has stopped in the middle of a transaction', async () => {
-    const [db, other] = [
-      open(),
-      new Database({ url: database.url, poolMax: 1, hasTimeouts: false, onConnectionError }),
-    ];
-    await sql`create table held ()`.execute(other);
-    // As a process that is frozen, or cut off from the network: it asks for nothing more, and ends nothing.
-    const abandoned = await db.startTransaction().execute();
-    await sql`lock table held`.execute(abandoned);
-    await other.transaction().execute((waiting) => sql`lock table held`.execute(waiting));
-    await Promise.allSettled([abandoned.rollback().execute(), other.destroy(), db.destroy()]);
-  });
-
   test('has no time limit for migrations, whatever the database has', async () => {
     const observer = open();
     await inDatabase(observer, "set statement_timeout = '50ms'");
@@ -278,51 +174,9 @@ describe('Database', () => {
     expect(await ofSession(true)).toEqual([{ idle: '3s', keepalive: '30', checked: '1s' }]);
     expect(await ofSession(false)).toEqual([{ idle: '10s', keepalive: '30', checked: '1s' }]);
   });
-
-  test('gives up a connection on which the server is silent, and takes a new one when it answers again', async () => {
-    const { proxy, url } = await silenceableProxy();
-    const db = open(url);
-    await sql`select 1`.execute(db);
-    proxy.silence();
-    await expect(sql`select 2`.execute(db)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
-    expect((await sql`select 3 as three`.execute(db)).rows).toEqual([{ three: 3 }]);
-    await db.destroy();
-    proxy.close();
-  });
 });
 
 const inDatabase = (db: ReturnType<typeof open>, change: string) =>
   sql`do ${sql.lit(`begin execute format('alter database %I ${change.replaceAll("'", "''")}', current_database()); end`)}`.execute(
     db,
   );
-
-/** Stands between a client and the server, and can stop passing anything on, as a network that drops packets does. */
-async function silenceableProxy() {
-  const target = new URL(database.url);
-  const sockets: Socket[] = [];
-  let holdsNew = false;
-  const server = createServer((client) => {
-    sockets.push(client);
-    client.on('error', () => client.destroy());
-    if (holdsNew) return;
-    const upstream = connect(Number(target.port), target.hostname);
-    client.pipe(upstream).pipe(client);
-    client.on('close', () => upstream.destroy());
-    upstream.on('error', () => client.destroy());
-    sockets.push(upstream);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = new URL(database.url);
-  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const proxy = {
-    /** Of the connections that there are; new ones work. */
-    silence: () => sockets.forEach((socket) => socket.unpipe().pause()),
-    /** Accepts connections, and does nothing with them. */
-    holdNew: () => (holdsNew = true),
-    close: () => {
-      sockets.forEach((socket) => socket.destroy());
-      server.close();
-    },
-  };
-  return { proxy, url: url.href };
-}

@@ -95,9 +95,7 @@ describe.each([
       search: { column: 'title', maxLength: 255 },
     });
     for (const text of ['δρόμος', 'ΔΡΌΜΟΣ', 'όμος: i', 'μοσ', 'i 1']) {
-      // On a busy machine, a search may take too long.
-      const found = async (): ReturnType<typeof books.search> => books.search(text).catch(found);
-      expect((await found()).rows.map(({ id }) => id)).toEqual([5_000]);
+      expect((await books.search(text)).rows.map(({ id }) => id)).toEqual([5_000]);
     }
     await searching.destroy();
   });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
@@ -62,28 +62,6 @@ describe('migrate', () => {
     const waiting = migrate(options(), second);
     holder.kill('SIGKILL');
     await waiting;
-    expect(await tables()).toEqual(['a', 'b']);
-  });
-
-  test('goes on some seconds after the one that holds the lock has fallen silent in the middle of a migration', async () => {
-    const silent = startSilent();
-    await silent.hasBegun;
-    await migrate(options(), second);
-    silent.end();
-    await expect(silent.migrated).rejects.toThrow();
-    expect(await tables()).toEqual(['a', 'b']);
-  });
-
-  test('goes on some seconds after a process that waited for the lock has been given it, frozen', async () => {
-    const silent = startSilent();
-    await silent.hasBegun;
-    const frozen = startHolder();
-    await waitsForLock();
-    frozen.kill('SIGSTOP');
-    silent.end();
-    await silent.migrated;
-    await migrate(options(), second);
-    frozen.kill('SIGKILL');
     expect(await tables()).toEqual(['a', 'b']);
   });
 
@@ -219,21 +197,6 @@ const startHolder = () =>
   spawn(process.execPath, [join(import.meta.dirname, 'holder.ts'), database.url], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-
-/** A migration that asks nothing of the database until its end. */
-function startSilent() {
-  const silence = new EventEmitter();
-  const hasBegun = once(silence, 'begun');
-  const up = async () => {
-    silence.emit('begun');
-    await once(silence, 'over');
-  };
-  return { migrated: migrate(options(), { '0000_silent': { up } }), hasBegun, end: () => silence.emit('over') };
-}
-
-async function waitsForLock() {
-  while ((await advisoryLocks()).every(({ granted }) => granted));
-}
 
 async function advisoryLocks() {
   const { rows } = await sql<{ pid: number; granted: boolean }>`

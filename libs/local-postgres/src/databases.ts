@@ -11,41 +11,81 @@ const ALREADY_THERE = ['42P04', '23505'];
  */
 export async function ensureDatabase(serverUrl: string, name: string): Promise<string> {
   try {
-    await onServer(serverUrl, `create database ${pg.escapeIdentifier(name)}`);
+    await withClient(serverUrl, (client) => client.query(`create database ${quoted(name)}`));
   } catch (error) {
     if (!ALREADY_THERE.includes((error as pg.DatabaseError).code ?? '')) throw error;
   }
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  return url.href;
+  return urlOf(serverUrl, name);
 }
 
-/** An empty database of a test file's own. */
+/** A database of a test's own. */
 export interface TestDatabase {
   url: string;
   /** Removes it, closing the connections that are still open. */
   drop(): Promise<void>;
 }
 
+/** Advisory lock of the one that makes a template. */
+const TEMPLATE_LOCK = 7_236_452;
+
 /**
  * Creates an empty database on the server that `jest-setup` has started, or on the one that `DATABASE_URL` names.
  * @throws Error when the test runner was configured without `jest-setup`
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const server = process.env.TEST_SERVER_URL;
-  if (!server) throw new Error('jest.config.mjs lacks globalSetup: @rest-services/local-postgres/jest-setup');
-  const name = `test_${randomBytes(8).toString('hex')}`;
-  return {
-    url: await ensureDatabase(server, name),
-    drop: () => onServer(server, `drop database ${pg.escapeIdentifier(name)} with (force)`),
-  };
+  const name = testName();
+  return { url: await ensureDatabase(testServer(), name), drop: () => drop(name) };
 }
 
-async function onServer(url: string, statement: string) {
+/**
+ * Creates a database as `prepare` makes an empty one. On the server of the tests, the first call with a key makes a template, which
+ * the others copy; on the one that `DATABASE_URL` names, where it would stay, each call prepares its own.
+ */
+export async function createPreparedDatabase(key: string, prepare: (url: string) => void): Promise<TestDatabase> {
+  if (process.env.DATABASE_URL) {
+    const database = await createTestDatabase();
+    prepare(database.url);
+    return database;
+  }
+  const [name, template] = [testName(), `template_${key}`];
+  const url = await withClient(testServer(), async (client) => {
+    await client.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK]);
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [template]);
+    if (rowCount === 0) {
+      prepare(await ensureDatabase(testServer(), `${template}_draft`));
+      await client.query(`alter database ${quoted(`${template}_draft`)} rename to ${quoted(template)}`);
+    }
+    await client.query('select pg_advisory_unlock($1)', [TEMPLATE_LOCK]);
+    await client.query(`create database ${quoted(name)} template ${quoted(template)}`);
+    return urlOf(testServer(), name);
+  });
+  return { url, drop: () => drop(name) };
+}
+
+function testServer() {
+  const server = process.env.TEST_SERVER_URL;
+  if (!server) throw new Error('jest.config.mjs lacks globalSetup: @rest-services/local-postgres/jest-setup');
+  return server;
+}
+
+const testName = () => `test_${randomBytes(8).toString('hex')}`;
+const drop = (name: string) =>
+  withClient(testServer(), async (client) => {
+    await client.query(`drop database ${quoted(name)} with (force)`);
+  });
+const quoted = (name: string) => pg.escapeIdentifier(name);
+
+function urlOf(serverUrl: string, name: string) {
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function withClient<Result>(url: string, act: (client: pg.Client) => Promise<Result>): Promise<Result> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   await client.connect();
   try {
-    await client.query(statement);
+    return await act(client);
   } finally {
     await client.end();
   }

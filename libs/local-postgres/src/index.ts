@@ -1,4 +1,4 @@
 export { freePort, startCluster, type Cluster, type ClusterOptions } from './cluster.ts';
-export { createTestDatabase, ensureDatabase, type TestDatabase } from './databases.ts';
+export { createPreparedDatabase, createTestDatabase, ensureDatabase, type TestDatabase } from './databases.ts';
 export { imageEnvironment, imageFlags } from './image-environment.ts';
 export * as replication from './replication.ts';

@@ -11,7 +11,7 @@ declare global {
 
 /** Once per test run: a throw-away server without fsync, unless `DATABASE_URL` names one to use or `with-server.ts` has started one. */
 export default async function setUp() {
-  process.env.TEST_SERVER_URL ||= process.env.DATABASE_URL;
+  if (process.env.DATABASE_URL) process.env.TEST_SERVER_URL = process.env.DATABASE_URL;
   if (process.env.TEST_SERVER_URL) return;
 
   const directory = await mkdtemp(join(tmpdir(), 'test-postgres-'));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type TestService, fetchWhenServed, refusals, startService, testBodies } from '@rest-services/testing';
+import { type TestService, refusals, startService, testBodies } from '@rest-services/testing';
 import { notesMain } from './notes/bundled.ts';
 import type { NotesDatabase } from './notes/database.ts';
 
@@ -50,7 +50,7 @@ describe('A request body', () => {
   test('responds 400 to a body that is not UTF-8', async () => {
     const body = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]);
     for (const [method, path] of writes) {
-      const response = await fetchWhenServed(service.url + path, {
+      const response = await fetch(service.url + path, {
         method,
         body,
         headers: { 'content-type': 'application/json' },
@@ -83,7 +83,7 @@ describe('A request body', () => {
   test('responds to an empty chunked body as to a missing one', async () => {
     for (const [method, path] of writes) {
       const init = { method, body: new Blob([]).stream(), duplex: 'half', headers: { 'content-type': 'text/plain' } };
-      const chunked = await fetchWhenServed(service.url + path, init as RequestInit);
+      const chunked = await fetch(service.url + path, init as RequestInit);
       expect([chunked.status, await chunked.json()]).toEqual([400, (await refused(method, path)).body]);
     }
   });
@@ -100,7 +100,7 @@ describe('A request body', () => {
 
   test('responds 415 to a body without a content type', async () => {
     for (const [method, path] of writes) {
-      const response = await fetchWhenServed(service.url + path, { method, body: Buffer.from('{"a":"b"}') });
+      const response = await fetch(service.url + path, { method, body: Buffer.from('{"a":"b"}') });
       expect([response.status, Object.keys((await response.json()) as object)]).toEqual([415, ['message']]);
     }
   });
@@ -111,7 +111,7 @@ describe('A request body', () => {
     for (const [method, path] of writes) {
       expect((await refused(method, path, body)).status).toBe(413);
       const init = { method, body: new Blob([body]).stream(), duplex: 'half', headers } as RequestInit;
-      const response = await fetchWhenServed(service.url + path, init);
+      const response = await fetch(service.url + path, init);
       expect([response.status, Object.keys((await response.json()) as object)]).toEqual([413, ['message']]);
     }
   });

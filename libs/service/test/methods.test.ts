@@ -65,3 +65,22 @@ test('OPTIONS of an unknown path responds 404 without CORS, as before', async ()
   }
   await service.stop();
 });
+
+test('OPTIONS and the 404 to other methods have Allow for origins that CORS_ORIGIN names, and for others', async () => {
+  const service = await serve({ migrations, buildApp }, { CORS_ORIGIN: 'https://a.example' });
+  for (const origin of ['https://a.example', 'https://b.example']) {
+    for (const [method, status, body] of [
+      ['OPTIONS', 204, undefined],
+      ['PATCH', 404, NOT_FOUND],
+    ] as const) {
+      const response = await service.request(method, '/notes', undefined, { origin });
+      expect([origin, response.status, response.body, response.headers.get('allow')]).toEqual([
+        origin,
+        status,
+        body,
+        'GET, HEAD, POST, OPTIONS',
+      ]);
+    }
+  }
+  await service.stop();
+});

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { migrate } from '@rest-services/database';
 import { createTestDatabase } from '@rest-services/local-postgres';
-import { fetchWhenServed, responseChecker, sendJson, type OpenApiDocument } from '@rest-services/testing';
+import { responseChecker, sendJson, type OpenApiDocument } from '@rest-services/testing';
 import { assembleService, type ServiceDefinition } from '../src/run-service.ts';
 import { loadSettings } from '../src/settings.ts';
 
@@ -24,10 +24,12 @@ export async function serve<Tables>(
     url,
     app,
     db,
-    /** Retries when the service is overloaded, as on a busy machine. */
-    request: (...sent: Request) => checked(fetchWhenServed, ...sent),
-    /** Returns the response of an overloaded service, too. */
-    requestOnce: (...sent: Request) => checked(fetch, ...sent),
+    /** @throws Error when the service's OpenAPI document lacks the response */
+    async request(...[method, path, body, headers]: Request) {
+      const response = await sendJson(url, method, path, body, headers);
+      check(method, path, response.status, response.body);
+      return response;
+    },
 
     async stop() {
       await app.close();
@@ -35,11 +37,4 @@ export async function serve<Tables>(
       await database.drop();
     },
   };
-
-  /** @throws Error when the service's OpenAPI document lacks the response */
-  async function checked(send: typeof fetchWhenServed, ...[method, path, body, headers]: Request) {
-    const response = await sendJson(url, method, path, body, headers, send);
-    check(method, path, response.status, response.body);
-    return response;
-  }
 }

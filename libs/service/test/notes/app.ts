@@ -2,7 +2,16 @@ import { coalesce } from '@rest-services/concurrency';
 import { repository, type Database } from '@rest-services/database';
 import { NotFoundError } from '@rest-services/errors';
 import { Type } from 'typebox';
-import { createIfMatch, createService, Id, locationOf, Message, sendList, type Settings } from '../../src/index.ts';
+import {
+  createIfMatch,
+  createService,
+  Id,
+  idempotencyKeyOf,
+  locationOf,
+  Message,
+  sendList,
+  type Settings,
+} from '../../src/index.ts';
 import type { NotesDatabase } from './database.ts';
 
 const Note = Type.Object({ id: Id, title: Type.String() });
@@ -31,9 +40,9 @@ export async function buildApp(db: Database<NotesDatabase>, settings: Settings) 
   const ifMatch = createIfMatch(Note);
   const summarise = coalesce(() => db.selectFrom('note_count').select(['total']).executeTakeFirstOrThrow());
 
-  app.post('/notes', { schema: { body, response: { 201: Type.Object({ id: Id }) } } }, async ({ body, url }, reply) => {
-    const id = await notes.insert(body);
-    return reply.code(201).header('location', locationOf(url, id)).send({ id });
+  app.post('/notes', { schema: { body, response: { 201: Type.Object({ id: Id }) } } }, async (request, reply) => {
+    const id = await notes.insert(request.body, idempotencyKeyOf(request));
+    return reply.code(201).header('location', locationOf(request.url, id)).send({ id });
   });
 
   app.get(
@@ -41,6 +50,10 @@ export async function buildApp(db: Database<NotesDatabase>, settings: Settings) 
     { schema: { querystring: PageQuery, response: { 200: Type.Array(Note) } } },
     async ({ query: { page = 1, limit = 10 } }, reply) =>
       sendList(reply, await notes.page({ offset: (page - 1) * limit, limit })),
+  );
+
+  app.get('/notes/all', { schema: { response: { 200: Type.Array(Note) } } }, async (_request, reply) =>
+    sendList(reply, await notes.list()),
   );
 
   app.get('/notes/summary', { schema: { response: { 200: Type.Object({ total: Type.Integer() }) } } }, () =>

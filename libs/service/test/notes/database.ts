@@ -1,4 +1,4 @@
-import { createRowCounts, type Migrations, type RowCounts } from '@rest-services/database';
+import { createIdempotencyKeys, createRowCounts, type Migrations, type RowCounts } from '@rest-services/database';
 import type { Generated } from 'kysely';
 
 export interface NotesDatabase {
@@ -19,4 +19,5 @@ export const migrations: Migrations = {
       await createRowCounts(db, rowCounts);
     },
   },
+  '0002_idempotency_keys': { up: createIdempotencyKeys },
 };

@@ -1,7 +1,27 @@
 import { expect, test } from '@jest/globals';
-import { fetchWhenServed, openTestConnection, withRole } from '@rest-services/testing';
+import { createTestDatabase } from '@rest-services/local-postgres';
+import { openTestConnection, processesOf, withRole } from '@rest-services/testing';
 import { sql } from 'kysely';
-import { createNote, notes } from './notes-process.ts';
+import { notesMain } from '../notes/bundled.ts';
+import { createNote } from './notes-process.ts';
+
+const notes = processesOf(notesMain(), createTestDatabase);
+
+async function readiness(url: string) {
+  const response = await fetch(`${url}/readyz`);
+  return [response.status, await response.json()];
+}
+
+test('`node main.js migrate` logs each migration once, and then /readyz responds 200', async () => {
+  const url = await notes.start({ MIGRATE_ON_START: 'false' }).listening();
+  expect(await readiness(url)).toEqual([503, { message: 'migrations pending: 0001_note, 0002_idempotency_keys' }]);
+  const job = notes.start({}, 'migrate');
+  expect((await job.ended).code).toBe(0);
+  expect(await readiness(url)).toEqual([200, { message: 'ready' }]);
+  const applied = job.log.filter(({ msg }) => msg === 'Migration applied');
+  expect(applied.map(({ migration }) => migration)).toEqual(['0001_note', '0002_idempotency_keys']);
+  expect(applied[0]).toMatchObject({ level: 30, ms: expect.any(Number) });
+});
 
 test('three connections are enough to migrate, also while another process migrates', () =>
   withRole(notes.database, async (db, role, limitedUrl) => {
@@ -33,7 +53,7 @@ test('an older image starts and serves on a newer schema', async () => {
   const url = await notes.start({}).listening();
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   const { id } = await createNote(url);
-  const note: unknown = await (await fetchWhenServed(`${url}/notes/${id}`)).json();
+  const note: unknown = await (await fetch(`${url}/notes/${id}`)).json();
   expect([id, Object.keys(note as object)]).toEqual([1, expect.not.arrayContaining(['newer'])]);
 });
 

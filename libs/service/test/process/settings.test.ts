@@ -23,15 +23,6 @@ test('a taken port: the process exits with 1 and one line that names the port', 
 
 test.each([
   ['PORT', 'http'],
-  ['DATABASE_POOL_MAX', '0'],
-  ['MIGRATE_ON_START', 'yes'],
-  ['CORS_ORIGIN', 'example.org'],
-  ['LOG_LEVEL', 'loud'],
-  ['NODE_ENV', 'prod'],
-  ['SHUTDOWN_DELAY_MS', '-1'],
-  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost:4318'],
-  ['OTEL_SDK_DISABLED', 'yes'],
-  ['DIAGNOSTICS_DIRECTORY', '/no/such/directory'],
   ['DIAGNOSTICS_DIRECTORY', notesMain()],
 ])('a wrong %s: exit code 1 and one line with its value and the allowed ones', async (name, value) => {
   const { code, errors } = await notes.start({ [name]: value }).ended;
@@ -41,36 +32,15 @@ test.each([
   ]);
 });
 
-test.each(['DATABASE_URL', 'DATABASE_MIGRATION_URL'])(
-  'a wrong %s: exit code 1 and one line without the password',
-  async (name) => {
-    const values = ['mysql://notes:pa55word@db/notes', 'postgres://notes:pa55word@db:99999/notes'];
-    const started = values.map((value) => notes.start({ [name]: value }).ended);
-    for (const { code, errors } of await Promise.all(started)) {
-      expect([code, errors]).toEqual([
-        1,
-        expect.stringMatching(new RegExp(`^${name} must be [^\\n]*(postgres://|ports)[^\\n]+\\n$`)),
-      ]);
-      expect(errors).not.toContain('pa55word');
-    }
-  },
-);
+test('a wrong DATABASE_URL: exit code 1 and one line without the password', async () => {
+  const { code, errors } = await notes.start({ DATABASE_URL: 'mysql://notes:pa55word@db/notes' }).ended;
+  expect([code, errors]).toEqual([1, expect.stringMatching(/^DATABASE_URL must be [^\n]*postgres:\/\/[^\n]+\n$/)]);
+  expect(errors).not.toContain('pa55word');
+});
 
 test('an unknown address in HOST: exit code 1 and one line that names it', async () => {
   const { code, errors } = await notes.start({ HOST: '203.0.113.1' }).ended;
   expect([code, errors]).toEqual([1, expect.stringMatching(/^[^\n]*203\.0\.113\.1[^\n]*\n$/)]);
-});
-
-test('DATABASE_MIGRATION_URL of the same database: statements have timeouts', async () => {
-  const service = notes.start({ DATABASE_MIGRATION_URL: notes.database.url });
-  const url = await service.listening();
-  const db = openTestConnection(notes.database.url);
-  await db.transaction().execute(async (transaction) => {
-    await sql`lock table note`.execute(transaction);
-    expect((await fetch(`${url}/notes/1`)).status).toBe(503);
-    await service.logged(({ err }) => (err as { code?: string } | undefined)?.code === '57014');
-  });
-  await db.destroy();
 });
 
 test('HOST localhost: only the service listens on the addresses of localhost', async () => {
@@ -99,9 +69,7 @@ test('DATABASE_POOL_MAX bounds the connections of the pool', async () => {
   while (count < 3) count = (await sessions.execute(db)).rows.length;
   expect(count).toBe(3);
   await db.destroy();
-  // A busy machine may be overloaded at any time.
-  const failed = (await traffic.stop()).filter(({ status, retryAfter }) => status !== 200 && retryAfter !== '1');
-  expect(failed).toEqual([]);
+  expect((await traffic.stop()).filter(({ status }) => status !== 200)).toEqual([]);
 });
 
 test('DATABASE_POOL_MAX: /readyz responds 200 while all connections wait for locks', async () => {
@@ -160,13 +128,5 @@ test('a password that changes in DATABASE_URL_FILE is taken by new connections',
     service.child.kill('SIGKILL');
     await service.ended;
   });
-  await rm(folder, { recursive: true });
-});
-
-test('DATABASE_URL_FILE names a file with the URL', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'secret-'));
-  await writeFile(join(folder, 'url'), `${notes.database.url}\n`);
-  const service = notes.start({ DATABASE_URL: '', DATABASE_URL_FILE: join(folder, 'url') });
-  expect((await fetch(`${await service.listening()}/readyz`)).status).toBe(200);
   await rm(folder, { recursive: true });
 });

@@ -1,4 +1,4 @@
-import { fetchWhenServed } from './fetch-when-served.ts';
+import { checkViolations } from '../service/proxy.ts';
 
 /** An HTTP response; `body` is the parsed JSON, or `undefined` for an empty body. */
 export interface JsonResponse {
@@ -7,23 +7,20 @@ export interface JsonResponse {
   body: unknown;
 }
 
-/**
- * Sends `body` as JSON, or as it is when it is a string.
- * @param send `fetch` for a test of overload; by default, overloaded services get retries
- */
+/** Sends `body` as JSON, or as it is when it is a string. */
 export async function sendJson(
   url: string,
   method: string,
   path: string,
   body?: unknown,
   headers: Record<string, string> = {},
-  send: typeof fetchWhenServed = fetchWhenServed,
 ): Promise<JsonResponse> {
-  const response = await send(url + path, {
+  const response = await fetch(url + path, {
     method,
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
   });
+  checkViolations(response);
   const text = await response.text();
   return {
     status: response.status,

@@ -1,17 +1,18 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { afterAll, afterEach, beforeEach } from '@jest/globals';
+import type { TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
+import { createMigratedDatabase } from '../database/migrated-database.ts';
 import { openTestConnection } from '../database/open-test-connection.ts';
 import { startProcess } from './process.ts';
 
 /**
- * For a file or `describe` whose tests start processes: gives each test an empty database, and kills its processes at its end.
+ * For a file or `describe` whose tests start processes: gives each test a database, and kills its processes at its end.
  * @param main path of the bundle
  */
-export function processesOf(main: string) {
+export function processesOf(main: string, createDatabase = createMigratedDatabase) {
   let database: TestDatabase;
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createDatabase(main);
   });
   const start = killedAfterEach(main, () => database);
   afterEach(() => database.drop());
@@ -26,19 +27,15 @@ export function processesOf(main: string) {
 }
 
 /**
- * For a `describe` whose tests share a process and a database, which saves starting them: empties the tables before each test, so
- * that ids begin with 1, and kills at its end what it has started itself.
+ * Starts a process and a database that the tests of a file share, which saves starting them: empties the tables before each test, so
+ * that ids begin with 1, and kills at its end what it has started itself. A file awaits it before its tests, so that a service that
+ * does not start is one failure.
  * @param main path of the bundle
  */
-export function sharedProcessOf(main: string) {
-  let database: TestDatabase;
-  let shared: ReturnType<typeof startProcess>;
-  let url: string;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    shared = startProcess(main, { DATABASE_URL: database.url });
-    url = await shared.listening();
-  });
+export async function startShared(main: string) {
+  const database = await createMigratedDatabase(main);
+  const shared = startProcess(main, { DATABASE_URL: database.url });
+  const url = await shared.listening();
   beforeEach(() => emptyTables(database));
   const start = killedAfterEach(main, () => database);
   afterAll(async () => {
@@ -46,18 +43,10 @@ export function sharedProcessOf(main: string) {
     await shared.ended;
     await database.drop();
   });
-
-  return {
-    get database() {
-      return database;
-    },
-    /** Base URL of the shared process. */
-    get url() {
-      return url;
-    },
-    start,
-  };
+  return { database, url, start };
 }
+
+export type SharedProcess = Awaited<ReturnType<typeof startShared>>;
 
 /** @returns a function that starts a process on the database, unless `environment` has another, until the end of the test */
 function killedAfterEach(main: string, database: () => TestDatabase) {

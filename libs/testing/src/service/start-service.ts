@@ -1,4 +1,4 @@
-import { createTestDatabase } from '@rest-services/local-postgres';
+import { createMigratedDatabase } from '../database/migrated-database.ts';
 import { openTestConnection } from '../database/open-test-connection.ts';
 import { startProcess } from './process.ts';
 import { proxied } from './proxy.ts';
@@ -9,12 +9,12 @@ import { responseChecker, type OpenApiDocument } from './check-response.ts';
 export type TestService<Tables = unknown> = Awaited<ReturnType<typeof startService<Tables>>>;
 
 /**
- * Starts a service as a process, on a free port and with an empty database.
+ * Starts a service as a process, on a free port and with empty tables.
  * @param main path of the bundle
  * @param environment settings other than the defaults
  */
 export async function startService<Tables>(main: string, environment: NodeJS.ProcessEnv = {}) {
-  const database = await createTestDatabase();
+  const database = await createMigratedDatabase(main);
   const { listening, ...service } = startProcess(main, { DATABASE_URL: database.url, ...environment });
   const url = await proxied(await listening());
   const db = openTestConnection<Tables>(database.url);
@@ -31,7 +31,7 @@ export async function startService<Tables>(main: string, environment: NodeJS.Pro
     db,
 
     /**
-     * Sends `body` as JSON, or as it is when it is a string. Retries when the service is overloaded, as on a busy machine.
+     * Sends `body` as JSON, or as it is when it is a string.
      * @throws Error when the service's OpenAPI document lacks the response
      */
     async request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {

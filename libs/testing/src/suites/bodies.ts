@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { fetchWhenServed } from '../http/fetch-when-served.ts';
 import { refusals, type RefusingService } from '../http/refusals.ts';
 
 /** A service with requests that take a body. */
@@ -29,7 +28,7 @@ export function testBodies(tested: ServiceWithBodies) {
     test('of the content type text/plain, or of none: 415', async () => {
       for (const [method, path] of writes()) {
         expect((await refused(method, path, '{"a":"b"}', { 'content-type': 'text/plain' })).status).toBe(415);
-        const response = await fetchWhenServed(service().url + path, { method, body: Buffer.from('{"a":"b"}') });
+        const response = await fetch(service().url + path, { method, body: Buffer.from('{"a":"b"}') });
         expect([response.status, Object.keys((await response.json()) as object)]).toEqual([415, ['message']]);
       }
     });

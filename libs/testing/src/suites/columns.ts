@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { startService, type TestService } from '../service/start-service.ts';
+import { openTestConnection } from '../database/open-test-connection.ts';
+import { sendJson } from '../http/send-json.ts';
+import type { SharedProcess } from '../service/processes.ts';
 
-/** A service whose records are the rows of a table. */
-export interface ServiceOfTable {
-  /** Path of the bundle. */
-  main: string;
+/** Where the columns of a record are named. */
+export interface ColumnsOfTable {
   table: string;
   /** Path of the list of records. */
   list: string;
@@ -21,29 +21,19 @@ interface ListDocument {
 }
 type Schema = { $ref: string } | { items: Schema } | { properties: Record<string, Schema> };
 
-/** Declares the tests that the table, the shape of a record and the README name the same columns. */
-export function testColumns({ main, table, list, readme }: ServiceOfTable) {
-  let service: TestService;
-  let properties: string[];
-  beforeAll(async () => {
-    service = await startService(main);
-    const { body } = await service.request('GET', '/openapi.json');
-    properties = recordProperties(body as ListDocument, list);
-  });
-  afterAll(() => service.stop());
-
-  describe(`The columns of ${table}`, () => {
-    test('after the migrations are the properties of a record', async () => {
-      const { rows } = await sql<{ name: string }>`
-        select attname as name from pg_attribute where attrelid = ${table}::regclass and attnum > 0 and not attisdropped
-      `.execute(service.db);
-      expect({ columns: rows.map(({ name }) => name).sort() }).toEqual({ columns: [...properties].sort() });
-    });
-
-    test('are those that the README says a record has', () => {
-      const [, names] = /`\{ ("\w+"(?:, "\w+")*) \}`/.exec(readFileSync(readme, 'utf8')) ?? [];
-      expect({ readme: names?.replaceAll('"', '').split(', ') }).toEqual({ readme: properties });
-    });
+/** Declares the test that the table, the shape of a record and the README name the same columns. */
+export function testColumns(shared: SharedProcess, { table, list, readme }: ColumnsOfTable) {
+  test(`the columns of ${table} are the properties of a record, and those that the README names`, async () => {
+    const { body } = await sendJson(shared.url, 'GET', '/openapi.json');
+    const properties = recordProperties(body as ListDocument, list);
+    const db = openTestConnection(shared.database.url);
+    const { rows } = await sql<{ name: string }>`
+      select attname as name from pg_attribute where attrelid = ${table}::regclass and attnum > 0 and not attisdropped
+    `.execute(db);
+    await db.destroy();
+    expect({ columns: rows.map(({ name }) => name).sort() }).toEqual({ columns: [...properties].sort() });
+    const [, names] = /`\{ ("\w+"(?:, "\w+")*) \}`/.exec(readFileSync(readme, 'utf8')) ?? [];
+    expect({ readme: names?.replaceAll('"', '').split(', ') }).toEqual({ readme: properties });
   });
 }
 

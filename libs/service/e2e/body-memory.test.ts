@@ -7,7 +7,7 @@ import type { List } from '@rest-services/database';
 import { HttpError } from '@rest-services/errors';
 import { Type } from 'typebox';
 import { createService, sendList, type Settings } from '../src/index.ts';
-import { serve } from './serve.ts';
+import { serve } from '../test/serve.ts';
 
 const MiB = 1_024 ** 2;
 const overloaded = { message: 'The service is overloaded, try again in a moment' };
@@ -139,8 +139,8 @@ describe('Bodies that are slow to arrive', () => {
       expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
       posts.forEach((post) => post.destroy());
       const large = { text: 'x'.repeat(MiB - 100) };
-      let answer = await service.requestOnce('POST', '/texts', large);
-      while (answer.status === 503) answer = await service.requestOnce('POST', '/texts', large);
+      let answer = await service.request('POST', '/texts', large);
+      while (answer.status === 503) answer = await service.request('POST', '/texts', large);
       expect(answer.body).toBe(MiB - 100);
     },
   );
@@ -165,9 +165,9 @@ test('Bodies of requests that wait for the answer to another one are counted as 
     await new Promise((resolve) => socket.write(`GET /late HTTP/1.1\r\nhost: a\r\n\r\n${post}${text}`, resolve));
   }
   const large = { text: 'x'.repeat(MiB - 100) };
-  while ((await service.requestOnce('POST', '/texts', large)).status === 200);
+  while ((await service.request('POST', '/texts', large)).status === 200);
   sockets.forEach((socket) => socket.resetAndDestroy());
-  while ((await service.requestOnce('POST', '/texts', large)).status === 503);
+  while ((await service.request('POST', '/texts', large)).status === 503);
 });
 
 describe('Bodies that are answered before they have been read', () => {
@@ -197,14 +197,8 @@ describe('Bodies that are answered before they have been read', () => {
     ['announced as too large', tooLarge, 413],
     ['too large', tooLong, 413],
   ])('hold nothing afterwards: %s', async (_, request, status) => {
-    for (let turn = 0; turn < 40;) {
+    for (let turn = 0; turn < 40; turn += 1) {
       const { socket, said } = await answeredSooner(request);
-      // A busy machine is overloaded for a moment, a service that holds what it has answered for good.
-      if (said.startsWith('HTTP/1.1 503 ')) {
-        socket.destroy();
-        continue;
-      }
-      turn += 1;
       expect(said).toMatch(`HTTP/1.1 ${status} `);
       const closed = new Promise((resolve) => socket.once('close', resolve));
       socket.write(body, () => socket.destroy());
@@ -242,8 +236,8 @@ describe('Answers that are slow to be read', () => {
     expect(slow).toHaveLength(3);
     expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
     slow.forEach((response) => response.destroy());
-    let answer = await service.requestOnce('GET', '/texts');
-    while (answer.status === 503) answer = await service.requestOnce('GET', '/texts');
+    let answer = await service.request('GET', '/texts');
+    while (answer.status === 503) answer = await service.request('GET', '/texts');
     expect(answer.body).toEqual(['x'.repeat(11 * MiB)]);
   });
 
@@ -251,7 +245,7 @@ describe('Answers that are slow to be read', () => {
     for (let turn = 1; turn <= 4; turn += 1) {
       const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
       socket.write('GET /late HTTP/1.1\r\nhost: a\r\n\r\n', () => socket.resetAndDestroy());
-      while (lateAnswers < turn) await service.requestOnce('POST', '/texts', { text: 'a' });
+      while (lateAnswers < turn) await service.request('POST', '/texts', { text: 'a' });
     }
     expect((await service.request('GET', '/texts')).status).toBe(200);
   });
@@ -267,14 +261,14 @@ describe('Answers that are slow to be read', () => {
     const statuses = lists.map(({ statusCode }) => statusCode!);
     expect(statuses.toSorted((a, b) => a - b)).toEqual(Array.from(lists, (_list, n) => (n < 4 ? 200 : 503)));
     lists.forEach((list) => list.destroy());
-    while ((await service.requestOnce('GET', '/list')).status === 503);
+    while ((await service.request('GET', '/list')).status === 503);
   });
 
   test('hold little more than 32 MiB together when only their first chunks are small', async () => {
     const lists = await Promise.all(Array.from({ length: 40 }, () => open('/growing')));
     allHaveBegun.resolve(undefined);
-    while ((await service.requestOnce('GET', '/texts')).status !== 503);
-    for (let turn = 0; turn < 5; turn += 1) await service.requestOnce('POST', '/texts', { text: 'a' });
+    while ((await service.request('GET', '/texts')).status !== 503);
+    for (let turn = 0; turn < 5; turn += 1) await service.request('POST', '/texts', { text: 'a' });
     // Five fill the memory, and four may be read at once.
     expect(chunksRead).toBeLessThan(20);
     lists.forEach((list) => list.destroy());
@@ -286,7 +280,7 @@ describe('Answers that are slow to be read', () => {
 
   test('ask for the chunks of no more than four lists at once: the others wait, and all are complete', async () => {
     const lists = await Promise.all(Array.from({ length: 20 }, () => open('/slow')));
-    await service.requestOnce('POST', '/texts', { text: 'a' });
+    await service.request('POST', '/texts', { text: 'a' });
     expect(reading).toMatchObject({ now: 4, most: 4 });
     reading.goOn();
     for (const list of lists) expect(await json(list)).toEqual([['first'], ['last']]);
@@ -305,7 +299,7 @@ describe('Answers that are slow to be read', () => {
     const readBefore = chunksRead;
     const read = readToEnd(list);
     await read.firstChunk;
-    for (let turn = 0; turn < 5; turn += 1) await service.requestOnce('POST', '/texts', { text: 'a' });
+    for (let turn = 0; turn < 5; turn += 1) await service.request('POST', '/texts', { text: 'a' });
     expect(chunksRead).toBe(readBefore);
     slow.forEach((response) => response.destroy());
     expect(await read.whole).toHaveLength(LIST_CHUNKS);

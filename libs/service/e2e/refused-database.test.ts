@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { openTestConnection, withRole } from '@rest-services/testing';
 import { sql } from 'kysely';
-import { isNotSlow, notes } from './notes-process.ts';
+import { isNotSlow, notes } from '../test/process/notes-process.ts';
 import { selfSigned, startSelfSigned } from './self-signed.ts';
 
 test.each(['wr0ng', ''])('a refused password ("%s"): the process exits with 1 and does not retry', async (password) => {

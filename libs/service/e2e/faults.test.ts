@@ -15,8 +15,8 @@ import {
   withMargin,
 } from '@rest-services/testing';
 import { sql } from 'kysely';
-import { notesMain } from '../notes/bundled.ts';
-import type { NotesDatabase } from '../notes/database.ts';
+import { notesMain } from '../test/notes/bundled.ts';
+import type { NotesDatabase } from '../test/notes/database.ts';
 
 // Failures of the database server under load.
 

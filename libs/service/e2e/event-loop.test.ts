@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
 import { createService, type Settings } from '../src/index.ts';
-import { serve } from './serve.ts';
+import { serve } from '../test/serve.ts';
 
 const overloaded = { message: 'The service is overloaded, try again in a moment' };
 
@@ -31,23 +31,23 @@ async function buildApp(_db: unknown, settings: Settings) {
 }
 
 test('While the processor has more to do than it can, requests are answered 503 with Retry-After, and probes are answered', async () => {
-  const isRefused = (answer: Awaited<ReturnType<typeof service.requestOnce>>) => answer.status === 503;
-  let refused: Awaited<ReturnType<typeof service.requestOnce>> | undefined;
+  const isRefused = (answer: Awaited<ReturnType<typeof service.request>>) => answer.status === 503;
+  let refused: Awaited<ReturnType<typeof service.request>> | undefined;
   while (!refused) {
-    const answers = await Promise.all(Array.from({ length: 6 }, () => service.requestOnce('GET', '/busy')));
+    const answers = await Promise.all(Array.from({ length: 6 }, () => service.request('GET', '/busy')));
     refused = answers.find(isRefused);
   }
   expect([refused.headers.get('retry-after'), refused.body]).toEqual(['1', overloaded]);
   expect(refused.headers.get('access-control-allow-origin')).toBe('*');
-  expect((await service.requestOnce('GET', '/livez')).status).toBe(200);
-  let answer = await service.requestOnce('POST', '/texts', { text: 'a' });
-  while (isRefused(answer)) answer = await service.requestOnce('POST', '/texts', { text: 'a' });
+  expect((await service.request('GET', '/livez')).status).toBe(200);
+  let answer = await service.request('POST', '/texts', { text: 'a' });
+  while (isRefused(answer)) answer = await service.request('POST', '/texts', { text: 'a' });
   expect(answer.body).toBe(1);
 });
 
 test('A pause of the process, such as that of a whole machine, is no overload: nobody is refused after it', async () => {
   while (!service.app.isUnderPressure()) {
-    await Promise.all(Array.from({ length: 3 }, () => service.requestOnce('GET', '/busy')));
+    await Promise.all(Array.from({ length: 3 }, () => service.request('GET', '/busy')));
   }
-  expect((await service.requestOnce('POST', '/texts', { text: 'a' })).body).toBe(1);
+  expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { fetchWhenServed, openTestConnection, startProcess, withRole } from '@rest-services/testing';
-import { notesMain } from '../notes/bundled.ts';
+import { openTestConnection, startProcess, withRole } from '@rest-services/testing';
+import { notesMain } from '../test/notes/bundled.ts';
 import { sql, type Kysely } from 'kysely';
-import type { NotesDatabase } from '../notes/database.ts';
+import type { NotesDatabase } from '../test/notes/database.ts';
 
 const main = notesMain();
 
@@ -26,7 +26,7 @@ async function stop({ child, ended }: ReturnType<typeof start>) {
   expect(await ended).toEqual({ code: 0, errors: '' });
 }
 
-const summaryOf = async (url: string) => (await fetchWhenServed(`${url}/notes/summary`)).json();
+const summaryOf = async (url: string) => (await fetch(`${url}/notes/summary`)).json();
 
 const inexactBlocks = async (url: string) =>
   /^database_row_counts_inexact_blocks\{table="note"\} (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1];
@@ -38,7 +38,7 @@ test('folds changes of row counts with the rights to change rows', async () => {
     const service = start({ DATABASE_URL, MIGRATE_ON_START: 'false' });
     const url = await service.listening();
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"title":"a"}' };
-    for (let turn = 0; turn < 5; turn += 1) expect((await fetchWhenServed(`${url}/notes`, init)).status).toBe(201);
+    for (let turn = 0; turn < 5; turn += 1) expect((await fetch(`${url}/notes`, init)).status).toBe(201);
     const isFolded = async () => (await sql`select from note_count_change`.execute(db)).rows.length === 0;
     while (!(await isFolded())) expect(await summaryOf(url)).toEqual({ total: 5 });
     expect(await summaryOf(url)).toEqual({ total: 5 });
@@ -52,7 +52,7 @@ test('logs that a role may not fold row counts', async () => {
     const service = start({ DATABASE_URL, MIGRATE_ON_START: 'false' });
     const url = await service.listening();
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"title":"a"}' };
-    expect((await fetchWhenServed(`${url}/notes`, init)).status).toBe(201);
+    expect((await fetch(`${url}/notes`, init)).status).toBe(201);
     const line = await service.logged(/^Row counts are not folded/);
     expect(line).toMatchObject({ level: 50, table: 'note', err: { code: '42501' } });
     await stop(service);

@@ -7,8 +7,8 @@ import { finished } from 'node:stream/promises';
 import { afterAll, expect, test } from '@jest/globals';
 import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
 import { load, openTestConnection, send, startProcess, withMargin } from '@rest-services/testing';
-import { notesMain } from '../notes/bundled.ts';
-import { openList } from '../open-list.ts';
+import { notesMain } from '../test/notes/bundled.ts';
+import { openList } from '../test/open-list.ts';
 import { sql } from 'kysely';
 
 // Timeouts of several seconds. The tests run concurrently, because they wait most of the time.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { openTestConnection, send, type Write } from '@rest-services/testing';
 import { sql } from 'kysely';
-import { insertNotes, notes } from './notes-process.ts';
+import { insertNotes, notes } from '../test/process/notes-process.ts';
 
 const create: Write = { method: 'POST', path: '/notes', body: { title: 'a' } };
 

@@ -6,8 +6,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
 import { openTestConnection, send, sendJson, startProcess, withMargin } from '@rest-services/testing';
 import { sql } from 'kysely';
-import { notesMain } from '../notes/bundled.ts';
-import { insertNotes, notes } from './notes-process.ts';
+import { notesMain } from '../test/notes/bundled.ts';
+import { insertNotes, notes } from '../test/process/notes-process.ts';
 import { objectOf, startReceiver, type Span } from './otlp-receiver.ts';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startService } from '@rest-services/testing';
-import { startProxy } from './proxy.ts';
+import { startProxy } from '../test/proxy.ts';
 
 const run = promisify(execFile);
 const dist = join(import.meta.dirname, '../dist');

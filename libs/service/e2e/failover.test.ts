@@ -5,8 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { replication } from '@rest-services/local-postgres';
 import { load, openTestConnection, send, startProcess, withMargin, type Outcome } from '@rest-services/testing';
-import { notesMain } from '../notes/bundled.ts';
-import type { NotesDatabase } from '../notes/database.ts';
+import { notesMain } from '../test/notes/bundled.ts';
+import type { NotesDatabase } from '../test/notes/database.ts';
 
 type Server = replication.ReplicationServer;
 

@@ -10,7 +10,7 @@ import {
   type Outcome,
   type Write,
 } from '@rest-services/testing';
-import { notesMain } from '../notes/bundled.ts';
+import { notesMain } from '../test/notes/bundled.ts';
 import { sql } from 'kysely';
 
 // More clients than a service with two connections can serve, on a machine whose CPUs are busy with something else.

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { sql } from 'kysely';
+import { Database, migrate, pendingMigrations, type Migrations } from '../src/index.ts';
+import { indexed, released } from '../test/index-creator.ts';
+
+// Processes that stop in the middle of a migration without ending: the server ends their sessions after some seconds.
+
+const migrations: Migrations = {
+  '0001_a': { up: (db) => db.schema.createTable('a').addColumn('id', 'integer').execute() },
+};
+
+let database: TestDatabase;
+let db: Database<Record<string, never>>;
+const options = () => ({ url: database.url, onConnectionError: () => undefined });
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  db = new Database({ ...options(), poolMax: 2, hasTimeouts: false });
+});
+afterEach(async () => {
+  await db.destroy();
+  await database.drop();
+});
+
+/** Starts a program of the tests, and waits for its first line. */
+function start(program: string) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../test', program), database.url], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return { child, hasWritten: once(child.stdout, 'data') };
+}
+
+/** A migration that asks nothing of the database until its end. */
+function startSilent() {
+  const silence = new EventEmitter();
+  const hasBegun = once(silence, 'begun');
+  const up = async () => {
+    silence.emit('begun');
+    await once(silence, 'over');
+  };
+  return { migrated: migrate(options(), { '0000_silent': { up } }), hasBegun, end: () => silence.emit('over') };
+}
+
+async function someoneWaits(lock: string) {
+  const waiting = sql`select from pg_locks where not granted and locktype = ${lock}
+    and database in (0, (select oid from pg_database where datname = current_database()))`;
+  while ((await waiting.execute(db)).rows.length === 0);
+}
+
+describe('migrate', () => {
+  test('goes on some seconds after the one that holds the lock has fallen silent', async () => {
+    const silent = startSilent();
+    await silent.hasBegun;
+    await migrate(options(), migrations);
+    silent.end();
+    await expect(silent.migrated).rejects.toThrow();
+    expect(await pendingMigrations(db, migrations)).toEqual([]);
+  });
+
+  test('goes on some seconds after a process that waited for the lock has been given it, frozen', async () => {
+    const silent = startSilent();
+    await silent.hasBegun;
+    const { child } = start('holder.ts');
+    await someoneWaits('advisory');
+    child.kill('SIGSTOP');
+    silent.end();
+    await silent.migrated;
+    await migrate(options(), migrations);
+    child.kill('SIGKILL');
+    expect(await pendingMigrations(db, migrations)).toEqual([]);
+  });
+
+  test('goes on some seconds after a process that creates an index is frozen', async () => {
+    await migrate(options(), released);
+    const writer = await db.startTransaction().execute();
+    await sql`insert into item values ('Writing')`.execute(writer);
+    const { child, hasWritten } = start('index-creator.ts');
+    await hasWritten;
+    child.kill('SIGSTOP');
+    await writer.commit().execute();
+    await migrate(options(), indexed);
+    child.kill('SIGKILL');
+    const { rows } = await sql`select from pg_index where indisvalid and indexrelid = 'item_status'::regclass`.execute(
+      db,
+    );
+    expect(rows).toHaveLength(1);
+  });
+});

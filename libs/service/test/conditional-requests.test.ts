@@ -1,0 +1,128 @@
+import { describe, expect, test } from '@jest/globals';
+import { sendJson, startShared, type Write } from '@rest-services/testing';
+import { notesMain } from './notes/bundled.ts';
+
+// Entity tags, If-None-Match and If-Match (RFC 9110, 13).
+
+const shared = await startShared(notesMain());
+
+const list = '/notes';
+const all = '/notes/all';
+const record = { title: 'Buy milk' };
+const one = (id: number) => `/notes/${id}`;
+const changes = (id: number, title: string): [Write, Write] => [
+  { method: 'PUT', path: one(id), body: { title } },
+  { method: 'DELETE', path: one(id) },
+];
+
+/** Number of changes at once with one tag, over two processes. */
+const WRITERS = 12;
+
+const listening = async () => {
+  const { url } = shared;
+  const created = await sendJson(url, 'POST', list, record);
+  expect(created.status).toBeLessThan(300);
+  return url;
+};
+const read = (url: string, path: string, tag?: string, method = 'GET') =>
+  sendJson(url, method, path, undefined, tag === undefined ? {} : { 'if-none-match': tag });
+const tagOf = async (url: string, path: string) => (await read(url, path)).headers.get('etag')!;
+const write = ({ method, path, body }: Write, url: string, tag: string) =>
+  sendJson(url, method, path, body, { 'if-match': tag });
+const methods = changes(1, '').map(({ method }, index) => [method, index] as const);
+
+describe('Entity tags', () => {
+  test.each([list, all, one(1)])('GET %s has a strong ETag, and If-None-Match gets 304', async (path) => {
+    const url = await listening();
+    const { headers, status } = await read(url, path);
+    const tag = headers.get('etag')!;
+    expect([status, tag, headers.get('cache-control')]).toEqual([200, expect.stringMatching(/^"[^"]+"$/), 'no-cache']);
+    for (const method of ['GET', 'HEAD']) {
+      for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+        const response = await read(url, path, known, method);
+        expect([method, known, response.status, response.body]).toEqual([method, known, 304, undefined]);
+        expect(response.headers.get('etag')).toBe(tag);
+        expect(response.headers.get('content-type')).toBeNull();
+      }
+    }
+    for (const unknown of ['"other"', tag.slice(0, -2), '']) expect((await read(url, path, unknown)).status).toBe(200);
+
+    await sendJson(url, changes(1, 'x').at(0)!.method, changes(1, 'x')[0].path, changes(1, 'Another text')[0].body);
+    const changed = await read(url, path, tag);
+    expect([changed.status, changed.headers.get('etag') === tag]).toEqual([200, false]);
+  });
+
+  test('responses without an ETag may not be stored', async () => {
+    const url = await listening();
+    const paths = ['/livez', '/nowhere', one(9_999)];
+    const responses = [await sendJson(url, 'POST', list, record)];
+    for (const path of paths) responses.push(await read(url, path));
+    for (const { headers } of responses)
+      expect([headers.get('etag'), headers.get('cache-control')]).toEqual([null, 'no-store']);
+  });
+
+  test('a long list has a weak ETag that changes with each of its rows', async () => {
+    const url = await listening();
+    for (let count = 1; count < 300; count += 50)
+      await Promise.all(Array.from({ length: 50 }, () => sendJson(url, 'POST', list, record)));
+    const { headers, body } = await read(url, all);
+    const tag = headers.get('etag')!;
+    expect([(body as unknown[]).length, tag, headers.get('cache-control')]).toEqual([
+      301,
+      expect.stringMatching(/^W\/"[^"]+"$/),
+      'no-cache',
+    ]);
+    const unchanged = await read(url, all, tag);
+    expect([unchanged.status, unchanged.body, unchanged.headers.get('etag')]).toEqual([304, undefined, tag]);
+    expect((await read(url, all, tag, 'HEAD')).status).toBe(304);
+
+    const { method, path, body: change } = changes(299, 'Another text')[0];
+    expect((await sendJson(url, method, path, change)).status).toBe(200);
+    expect((await read(url, all, tag)).status).toBe(200);
+  });
+});
+
+describe('If-Match', () => {
+  test.each(methods)('%s with an old tag responds 412 and changes nothing', async (_method, index) => {
+    const url = await listening();
+    const path = one(1);
+    const old = await tagOf(url, path);
+    const change = changes(1, 'Another text')[0];
+    await sendJson(url, change.method, change.path, change.body);
+    const { body: before } = await read(url, path);
+    for (const tag of [old, '"other"', '', `W/${await tagOf(url, path)}`]) {
+      const refused = await write(changes(1, 'Lost text')[index]!, url, tag);
+      expect([tag, refused.status, refused.body]).toEqual([tag, 412, { message: expect.any(String) }]);
+    }
+    expect((await read(url, path)).body).toEqual(before);
+  });
+
+  test.each(methods)('%s with * changes the record that exists', async (_method, index) => {
+    const url = await listening();
+    expect((await write(changes(1, 'Another text')[index]!, url, '*')).status).toBe(200);
+    expect((await write(changes(9_999, 'Another text')[index]!, url, '*')).status).toBe(404);
+  });
+
+  test.each(methods)('%s with the current tag, or a list that has it, changes the record', async (_method, index) => {
+    const url = await listening();
+    const tag = await tagOf(url, one(1));
+    expect((await write(changes(1, 'Another text')[index]!, url, `"other", ${tag}`)).status).toBe(200);
+    expect((await write(changes(9_999, 'Another text')[index]!, url, tag)).status).toBe(404);
+    const { status, headers } = await read(url, one(1));
+    expect([status === 200, headers.get('etag') === tag]).toEqual([index === 0, false]);
+  });
+
+  test('of many writers with one tag, at two processes, exactly one wins', async () => {
+    const url = await listening();
+    const urls = [url, await shared.start().listening()];
+    for (let round = 0; round < 20; round += 1) {
+      const tag = await tagOf(url, one(1));
+      const texts = Array.from({ length: WRITERS }, (_, writer) => `Text ${round} of writer ${writer}`);
+      const statuses = await Promise.all(
+        texts.map(async (text, writer) => (await write(changes(1, text)[0], urls[writer % 2]!, tag)).status),
+      );
+      expect(statuses.toSorted()).toEqual([200, ...Array.from({ length: WRITERS - 1 }, () => 412)]);
+      expect(JSON.stringify((await read(url, one(1))).body)).toContain(`"${texts[statuses.indexOf(200)]}"`);
+    }
+  });
+});

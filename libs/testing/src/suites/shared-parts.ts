@@ -1,0 +1,119 @@
+import { describe, expect, test } from '@jest/globals';
+import { createTestDatabase } from '@rest-services/local-postgres';
+import { readService } from '@rest-services/workspace';
+import { sql } from 'kysely';
+import { withRole } from '../database/with-role.ts';
+import { send, type Write } from '../http/load.ts';
+import { sendJson } from '../http/send-json.ts';
+import { startShared } from '../service/processes.ts';
+import { testColumns } from './columns.ts';
+import { testDocument } from './document.ts';
+import { testReadme } from './readme.ts';
+import { testRecordedResponses } from './recorded-responses.ts';
+
+/** A service of an app, whose folder is the current one. */
+export interface App {
+  name: string;
+  table: string;
+  /** Path of the list of records. */
+  list: string;
+  /** Path of one record, where there is one. */
+  one?: (id: number) => string;
+  /** All writes: the first creates a record that holds the number, the others change or delete the record of this id. */
+  writes: (number: number) => [create: Write, ...changes: Write[]];
+}
+
+const main = 'dist/main.js';
+
+/**
+ * Declares the tests that an app uses what all services share: commands, settings, keys, tags, documents. What these do is tested in
+ * libs/service, on a service of its own.
+ */
+export async function testSharedParts({ name, table, list, one, writes }: App) {
+  const shared = await startShared(main);
+  describe('Shared parts', () => {
+    const { start } = shared;
+    const write = ({ method, path, body }: Write, url = shared.url, headers = {}) =>
+      sendJson(url, method, path, body, headers);
+    const isSuccess = ({ status }: { status: number }) => status === 200 || status === 201;
+
+    test('`node main.js migrate` migrates, and the right to change rows is enough afterwards', async () => {
+      const database = await createTestDatabase();
+      const DATABASE_URL = database.url;
+      const waiting = start({ DATABASE_URL, MIGRATE_ON_START: 'false' });
+      const ready = async (url: string) => (await sendJson(url, 'GET', '/readyz')).body;
+      const pending = expect.stringMatching(/^migrations pending: 0001_/);
+      expect(await ready(await waiting.listening())).toEqual({ message: pending });
+      expect((await start({ DATABASE_URL }, 'migrate').ended).code).toBe(0);
+
+      await withRole(database, async (db, role, ofRole) => {
+        await sql`grant select, insert, update, delete on all tables in schema public to ${role}`.execute(db);
+        const limited = start({ DATABASE_URL: ofRole, MIGRATE_ON_START: 'false' });
+        const url = await limited.listening();
+        expect(await ready(url)).toEqual({ message: 'ready' });
+        expect(isSuccess(await write(writes(7)[0], url, { 'idempotency-key': 'key' }))).toBe(true);
+        for (const each of writes(1)) expect([each, isSuccess(await write(each, url))]).toEqual([each, true]);
+        expect((await send(url, list)).status).toBe(200);
+        limited.child.kill('SIGTERM');
+        await limited.ended;
+      });
+      waiting.child.kill('SIGKILL');
+      await waiting.ended;
+      await database.drop();
+    });
+
+    test('PORT has its default, on all interfaces', async () => {
+      const { port } = readService(name)!;
+      const service = start({ PORT: '', HOST: '' });
+      const listens = service.logged(/^Server listening at/).then(({ msg }) => msg);
+      // Where another program listens on the port, the error names it.
+      const refused = service.ended.then(({ errors }) => errors);
+      expect(await Promise.race([listens, refused])).toMatch(
+        new RegExp(`^(Server listening at http://[^:]+:${port}$|Port ${port} is taken on 0\\.0\\.0\\.0:)`),
+      );
+    });
+
+    test('a POST with an Idempotency-Key that is sent again gets the first response again', async () => {
+      const key = { 'idempotency-key': 'key' };
+      const first = await write(writes(1)[0], shared.url, key);
+      const again = await write(writes(1)[0], shared.url, key);
+      expect([isSuccess(first), again.status, again.body]).toEqual([true, first.status, first.body]);
+      expect((await write(writes(2)[0], shared.url, key)).status).toBe(422);
+    });
+
+    test('If-None-Match with the ETag gets 304, each change with an old one in If-Match 412', async () => {
+      await write(writes(1)[0]);
+      for (const path of [list, ...(one ? [one(1)] : [])]) {
+        const { headers } = await sendJson(shared.url, 'GET', path);
+        const known = await sendJson(shared.url, 'GET', path, undefined, { 'if-none-match': headers.get('etag')! });
+        expect([path, known.status, known.body]).toEqual([path, 304, undefined]);
+      }
+      const before = (await sendJson(shared.url, 'GET', list)).body;
+      // A change of all records has no version to match.
+      const changes = writes(1)
+        .slice(1)
+        .filter(({ method, path }) => method === 'PUT' || path !== list);
+      for (const change of changes)
+        expect([change, (await write(change, shared.url, { 'if-match': '"old"' })).status]).toEqual([change, 412]);
+      expect((await sendJson(shared.url, 'GET', list)).body).toEqual(before);
+    });
+
+    test('the Location of a 201 is the path of the new record', async () => {
+      const { status, headers, body } = await write(writes(1)[0]);
+      if (status === 201)
+        expect(new URL(headers.get('location')!, shared.url + list).pathname).toBe(one!((body as { id: number }).id));
+      else expect([status, headers.get('location')]).toEqual([200, null]);
+    });
+
+    test('of 120 readers of the list, of /readyz and of /metrics at once, none is refused', async () => {
+      const paths = ['/readyz', '/metrics', list].flatMap((path) => Array<string>(120).fill(path));
+      const statuses = await Promise.all(paths.map(async (path) => (await send(shared.url, path)).status));
+      expect(new Set(statuses)).toEqual(new Set([200]));
+    });
+
+    testReadme(shared, 'README.md');
+    testRecordedResponses(shared, 'test/recorded-responses.json');
+    testColumns(shared, { table, list, readme: 'README.md' });
+    testDocument(shared, name);
+  });
+}
