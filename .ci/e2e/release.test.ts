@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -24,10 +24,7 @@ interface Manifest {
 const workspace = join(import.meta.dirname, '../..');
 const released = [...services().map(({ name }) => `apps/${name}`), 'libs/client'];
 
-const hasGit = spawnSync('git', ['--version']).status === 0;
-
-// Nx needs git even for a dry run, and a machine that only tests may lack it.
-(hasGit ? describe : describe.skip)('nx release', () => {
+describe('nx release', () => {
   const copy = mkdtempSync(join(tmpdir(), 'release-test-'));
   const read = (file: string) => readFileSync(join(copy, file), 'utf8');
   const write = (file: string, content: string) => {
@@ -36,7 +33,7 @@ const hasGit = spawnSync('git', ['--version']).status === 0;
   };
   const manifestOf = (folder: string) => JSON.parse(read(join(folder, 'package.json'))) as Manifest;
 
-  /** Neither the repository and the settings of who runs the tests, nor a registry or the Nx that runs them, matter. */
+  /** Neither the user's repository and settings matter, nor the Nx that runs the test. npm asks no registry unless peer dependencies conflict. */
   const env: NodeJS.ProcessEnv = {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(GIT|NX)_/.test(name))),
     NX_DAEMON: 'false',
@@ -46,7 +43,7 @@ const hasGit = spawnSync('git', ['--version']).status === 0;
     GIT_AUTHOR_EMAIL: 'author@example.com',
     GIT_COMMITTER_NAME: 'Committer',
     GIT_COMMITTER_EMAIL: 'committer@example.com',
-    npm_config_offline: 'true',
+    npm_config_prefer_offline: 'true',
     npm_config_update_notifier: 'false',
   };
   const run = (file: string, ...args: string[]) =>
