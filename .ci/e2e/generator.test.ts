@@ -73,13 +73,15 @@ test('refuses the name of an app, and the port of another service', async () => 
 const TIMEOUT_MS = 900_000;
 
 test(
-  'generates a service that is built and passes its tests, the format, and the tests of the workspace',
+  'generates a service that passes npm run check, its build and tests, and the tests of the workspace',
   async () => {
     await generate(name, '--port=8083');
     linkProject(`apps/${name}`);
     await inCopy('nx', 'run-many', '-t', 'build', '-p', name, 'client');
     await inCopy('nx', 'test', name);
     await inCopy('prettier', '--check', '.');
+    await inCopy('oxlint', '--deny-warnings');
+    await inCopy('tsc');
     await inCopy('jest', '--config', '.ci/jest.config.mjs', 'compose', 'deployment', 'registry');
   },
   TIMEOUT_MS,
