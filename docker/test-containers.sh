@@ -1,10 +1,11 @@
 #!/bin/sh
-# Builds the images and tests them as containers: `npm run test:containers`.
+# Builds the images and tests them as containers.
 #   NODE_IMAGE, CONTAINER_ENGINE, CONTAINER_BUILD_ARGS  see build.sh
 #   IMAGES_ARE_LOADED                                   true: tests the images rest-services/APP:latest as they are
 #   CONTAINER_RUN_ARGS                                  further arguments for the engine's run command
 set -eu
 cd "$(dirname "$0")/.."
+export PATH="$PWD/node_modules/.bin:$PATH"
 . docker/engine.sh
 case $CONTAINER_ENGINE in
 *buildah*)

@@ -27,7 +27,7 @@ const [types] = generateDtsBundle(
       output: { exportReferencedTypes: false, noBanner: true },
     },
   ],
-  { preferredConfigPath: 'tsconfig.json' },
+  { preferredConfigPath: '../../tsconfig.base.json' },
 );
 await writeFile('dist/index.d.ts', types!);
 

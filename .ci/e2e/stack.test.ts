@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { on, once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -10,7 +10,7 @@ import { freePort, startCluster, type Cluster } from '@rest-services/local-postg
 
 // It runs an app, on which no lib may depend: as one of local-postgres, this test would not run after a change of the app.
 
-const stack = join(import.meta.dirname, '../libs/local-postgres/src/stack.ts');
+const stack = join(import.meta.dirname, '../../libs/local-postgres/src/stack.ts');
 
 let directory: string;
 let cluster: Cluster;
@@ -86,9 +86,6 @@ describe('The local stack', () => {
 
   test('allows any origin in development mode, and those of localhost where it chooses production mode', async () => {
     expect(await allowedOrigins({})).toEqual(['*', '*']);
-    // Jest has set it, and the client is built for production.
-    const env = { ...process.env, NODE_ENV: undefined };
-    execFileSync('nx', ['build', 'todos'], { cwd: join(import.meta.dirname, '..'), env });
     expect(await allowedOrigins({ NODE_ENV: 'development' }, ['todos'])).toEqual(['*', '*']);
     expect(await allowedOrigins({ NODE_ENV: 'production' }, ['todos'])).toEqual([null, null]);
     expect(await allowedOrigins({}, ['todos'])).toEqual(['http://localhost:4200', null]);

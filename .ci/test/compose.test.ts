@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { services } from '@rest-services/workspace';
 import { parse } from 'yaml';
 
-const folder = join(import.meta.dirname, '..', 'docker');
+const folder = join(import.meta.dirname, '../../docker');
 const file = readFileSync(join(folder, 'compose.yaml'), 'utf8');
 const compose = parse(file, { merge: true }) as {
   services: Record<

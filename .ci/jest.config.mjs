@@ -1,9 +1,8 @@
 import preset from '../jest.preset.mjs';
 
-/** For tests of a step in its folder, with a PostgreSQL. */
-export const withPostgres = {
+/** The tests of the Nx project ci, and those of the steps: .ci/jest FOLDER */
+export default {
   ...preset,
-  testMatch: ['<rootDir>/*.test.ts'],
   globalSetup: '@rest-services/local-postgres/jest-setup',
   globalTeardown: '@rest-services/local-postgres/jest-teardown',
 };

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import * as clients from '@rest-services/client';
 import { services } from '@rest-services/workspace';
 
-const workspace = join(import.meta.dirname, '..');
+const workspace = join(import.meta.dirname, '../..');
 const read = (...path: string[]) => readFileSync(join(workspace, ...path), 'utf8');
 
 /** Cells of each row of a document's tables. */

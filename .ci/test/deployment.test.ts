@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { services } from '@rest-services/workspace';
 import { parse } from 'yaml';
-import { EnvironmentVariables, loadSettings } from '../libs/service/src/settings.ts';
+import { EnvironmentVariables, loadSettings } from '../../libs/service/src/settings.ts';
 
-const workspace = join(import.meta.dirname, '..');
+const workspace = join(import.meta.dirname, '../..');
 const read = (...path: string[]) => readFileSync(join(workspace, ...path), 'utf8');
 
 const readme = read('docker', 'README.md');

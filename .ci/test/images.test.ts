@@ -12,7 +12,7 @@ interface Image {
   digest?: string;
 }
 
-const script = join(import.meta.dirname, 'images.ts');
+const script = join(import.meta.dirname, '../images.ts');
 const names = services().map(({ name }) => name);
 const COMMIT = 'a'.repeat(40);
 const REPOSITORY = 'docker://ghcr.io/owner/rest-services';

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -14,7 +14,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { services } from '@rest-services/workspace';
-import { parse } from 'yaml';
 
 interface Manifest {
   name: string;
@@ -22,37 +21,10 @@ interface Manifest {
   nx: { name: string };
 }
 
-const workspace = join(import.meta.dirname, '..');
+const workspace = join(import.meta.dirname, '../..');
 const released = [...services().map(({ name }) => `apps/${name}`), 'libs/client'];
-const projectOf = (folder: string) => folder.split('/')[1]!;
 
-describe('What is to be released', () => {
-  test.each(released)('%s has a version, which is that of the newest entry in its CHANGELOG.md', (folder) => {
-    const { version } = JSON.parse(readFileSync(join(workspace, folder, 'package.json'), 'utf8')) as Manifest;
-    expect(version).toMatch(/^\d+\.\d+\.\d+$/);
-    const changelog = join(workspace, folder, 'CHANGELOG.md');
-    // A service gets its file with its first release.
-    if (existsSync(changelog)) expect(readFileSync(changelog, 'utf8').split(/\s/, 2)).toEqual(['##', version]);
-  });
-
-  test('is planned in files that name projects with versions, and say what users notice', () => {
-    const folder = join(workspace, '.nx/version-plans');
-    const plans = existsSync(folder) ? readdirSync(folder) : [];
-    for (const plan of plans) {
-      const [, bumps, text] = /^---\n(.+?)\n---\n\n(.+)$/s.exec(readFileSync(join(folder, plan), 'utf8')) ?? [];
-      expect([plan, text]).toEqual([plan, expect.any(String)]);
-      for (const [project, bump] of Object.entries(parse(bumps!) as Record<string, string>)) {
-        expect([plan, released.map(projectOf)]).toEqual([plan, expect.arrayContaining([project])]);
-        expect([plan, ['major', 'minor', 'patch']]).toEqual([plan, expect.arrayContaining([bump])]);
-      }
-    }
-  });
-});
-
-const hasGit = spawnSync('git', ['--version']).status === 0;
-
-// Nx needs git even for a dry run, and a machine that only tests may lack it.
-(hasGit ? describe : describe.skip)('nx release', () => {
+describe('nx release', () => {
   const copy = mkdtempSync(join(tmpdir(), 'release-test-'));
   const read = (file: string) => readFileSync(join(copy, file), 'utf8');
   const write = (file: string, content: string) => {
@@ -61,7 +33,7 @@ const hasGit = spawnSync('git', ['--version']).status === 0;
   };
   const manifestOf = (folder: string) => JSON.parse(read(join(folder, 'package.json'))) as Manifest;
 
-  /** Neither the repository and the settings of who runs the tests, nor a registry or the Nx that runs them, matter. */
+  /** Neither the user's repository and settings matter, nor the Nx that runs the test. npm asks no registry unless peer dependencies conflict. */
   const env: NodeJS.ProcessEnv = {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(GIT|NX)_/.test(name))),
     NX_DAEMON: 'false',
@@ -71,7 +43,7 @@ const hasGit = spawnSync('git', ['--version']).status === 0;
     GIT_AUTHOR_EMAIL: 'author@example.com',
     GIT_COMMITTER_NAME: 'Committer',
     GIT_COMMITTER_EMAIL: 'committer@example.com',
-    npm_config_offline: 'true',
+    npm_config_prefer_offline: 'true',
     npm_config_update_notifier: 'false',
   };
   const run = (file: string, ...args: string[]) =>
