@@ -4,6 +4,6 @@ export default {
   ...preset,
   // Its package.json has the name of this project.
   modulePathIgnorePatterns: ['<rootDir>/dist'],
-  globalSetup: '@rest-services/local-postgres/jest-setup',
-  globalTeardown: '@rest-services/local-postgres/jest-teardown',
+  globalSetup: '@rest-services/testing/browser-setup',
+  globalTeardown: '@rest-services/testing/browser-teardown',
 };

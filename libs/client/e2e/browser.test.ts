@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { startService } from '@rest-services/testing';
-import { startChromium } from '@rest-services/testing/browser';
 import { chromium } from 'playwright-core';
 
 /** Runs in the page: creates items, and gets their pages and an error. */
@@ -30,8 +29,7 @@ test('The package runs as it is in a page from another origin', async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const service = await startService('../../apps/items/dist/main.js', { NODE_ENV: 'production', CORS_ORIGIN: origin });
-  const chrome = await startChromium();
-  const browser = await chromium.connect(chrome.wsEndpoint());
+  const browser = await chromium.connect(process.env.TEST_BROWSER_URL!);
   const page = await browser.newPage();
   await page.goto(origin);
   expect(await page.evaluate(script(service.url))).toEqual({
@@ -39,7 +37,6 @@ test('The package runs as it is in a page from another origin', async () => {
     error: ['ResponseError', 400, 'Title cannot be empty'],
   });
   await browser.close();
-  await chrome.close();
   server.close();
   await service.stop();
 });
