@@ -30,11 +30,13 @@ describe('Reads', () => {
   let db: Database<unknown>;
   let obstacles: (string | undefined)[];
 
-  beforeAll(async () => (directory = await mkdtemp(join(tmpdir(), 'standby-reads-'))));
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'standby-reads-'));
+    primary = await startPrimary(join(directory, 'a'));
+  });
+  // Tests kill and promote the standby.
   beforeEach(async () => {
-    const folder = await mkdtemp(join(directory, 'test-'));
-    primary = await startPrimary(join(folder, 'a'));
-    standby = await startStandby(primary, join(folder, 'b'), { name: 'b' });
+    standby = await startStandby(primary, join(directory, 'b'), { name: 'b' });
     await setSynchronous(primary, 'b', 'remote_apply');
     obstacles = [];
     db = new Database({
@@ -44,14 +46,17 @@ describe('Reads', () => {
       onConnectionError: () => undefined,
       onStandbyChange: (obstacle) => obstacles.push(obstacle),
     });
-    await db.run('create table written (number int)', []);
     await db.checkStandby();
   });
   afterEach(async () => {
     await db.destroy();
-    await Promise.all([primary, standby].map((server) => stop(server, 'immediate')));
+    await stop(standby, 'immediate');
+    await setSynchronous(primary, '');
   });
-  afterAll(() => rm(directory, { recursive: true, force: true }));
+  afterAll(async () => {
+    await stop(primary, 'immediate');
+    await rm(directory, { recursive: true, force: true });
+  });
 
   /** Whether a read runs at the standby. */
   async function readsFromStandby() {
@@ -61,6 +66,7 @@ describe('Reads', () => {
 
   test('go to the standby, and show every write that was acknowledged', async () => {
     expect(await readsFromStandby()).toBe(true);
+    await db.run('create table written (number int)', []);
     for (let number = 1; number <= 300; number++) {
       await db.run('insert into written values ($1)', [number]);
       const { rows } = await db.read<{ last: number }>('select max(number) as last from written', []);

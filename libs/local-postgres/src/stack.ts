@@ -1,5 +1,5 @@
 // The local stack: `npm start` runs every service on one PostgreSQL, a database each; `npm start -- NAME …` runs some.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -24,6 +24,7 @@ const LISTENING_ASKED_EVERY_MS = 50;
 const all = services();
 const { watch, inspect, chosen } = readArguments();
 const fromSources = watch || inspect;
+if (!fromSources) build();
 const children: ChildProcess[] = [];
 let isStopping = false;
 let endedByItself: string | undefined;
@@ -65,6 +66,17 @@ function readArguments() {
   }
   const some = all.filter(({ name }) => positionals.includes(name));
   return { ...values, chosen: some.length > 0 ? some : all };
+}
+
+/** Builds what is started. Nx takes from its cache what has not changed. */
+function build() {
+  const nx = join(workspace, 'node_modules', '.bin', 'nx');
+  const names = chosen.map(({ name }) => name).join();
+  const { status } = spawnSync(process.execPath, [nx, 'run-many', '-t', 'build', '-p', names], {
+    cwd: workspace,
+    stdio: 'inherit',
+  });
+  if (status !== 0) process.exit(1);
 }
 
 /** @returns the exit code of the first service that ends by itself */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { createTestDatabase } from '@rest-services/local-postgres';
 import { openTestConnection, send, type Write } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { insertNotes, notes } from '../test/process/notes-process.ts';
@@ -78,17 +79,21 @@ describe('/metrics', () => {
   });
 
   test('says how many rows a table has, which migrations it lacks, and whether it is ready', async () => {
-    const service = notes.start({ MIGRATE_ON_START: 'false' });
+    const database = await createTestDatabase();
+    const service = notes.start({ DATABASE_URL: database.url, MIGRATE_ON_START: 'false' });
     const url = await service.listening();
     await becomes(url, 'service_ready{service="notes"}', 0);
     await becomes(url, 'database_migrations{state="applied"}', 0);
     const pending = (await scrape(url)).get('database_migrations{state="pending"}')!;
     expect(pending).toBeGreaterThan(0);
-    expect((await notes.start({}, 'migrate').ended).code).toBe(0);
+    expect((await notes.start({ DATABASE_URL: database.url }, 'migrate').ended).code).toBe(0);
     await becomes(url, 'database_migrations{state="applied"}', pending);
     await becomes(url, 'service_ready{service="notes"}', 1);
     expect(service.log.map(({ msg }) => msg)).toEqual(expect.arrayContaining(['Not ready', 'Ready again']));
-    await insertNotes(3);
+    await insertNotes(3, database.url);
     await becomes(url, 'database_table_rows{table="note"}', 3);
+    service.child.kill('SIGKILL');
+    await service.ended;
+    await database.drop();
   });
 });

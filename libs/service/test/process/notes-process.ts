@@ -4,8 +4,8 @@ import { notesMain } from '../notes/bundled.ts';
 
 export const notes = processesOf(notesMain());
 
-export async function insertNotes(count: number) {
-  const db = openTestConnection(notes.database.url);
+export async function insertNotes(count: number, databaseUrl = notes.database.url) {
+  const db = openTestConnection(databaseUrl);
   await sql`insert into note (title) select 'Note ' || n from generate_series(1, ${count}) n`.execute(db);
   await db.destroy();
 }
