@@ -82,7 +82,7 @@ test(
     await inCopy('prettier', '--check', '.');
     await inCopy('oxlint', '--deny-warnings');
     await inCopy('tsc');
-    await inCopy('jest', '--config', '.ci/jest.config.mjs', 'compose', 'deployment', 'registry');
+    await inCopy('jest', '--config', '.ci/jest.config.mjs', 'deployment', 'registry');
   },
   TIMEOUT_MS,
 );

@@ -1,106 +1,98 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { services } from '@rest-services/workspace';
 import { parse } from 'yaml';
 import { EnvironmentVariables, loadSettings } from '../../libs/service/src/settings.ts';
 
-const workspace = join(import.meta.dirname, '../..');
-const read = (...path: string[]) => readFileSync(join(workspace, ...path), 'utf8');
+const docker = join(import.meta.dirname, '../../docker');
+const read = (file: string) => readFileSync(join(docker, file), 'utf8');
+const readme = read('README.md');
 
-const readme = read('docker', 'README.md');
-
-const names = Object.keys(EnvironmentVariables.properties);
-const isFile = (name: string) => name.endsWith('_FILE');
-const files = names.filter(isFile);
-const settings = names.filter((name) => !isFile(name));
-
-const url = 'postgres://user:password@host:5432/database';
-
+interface Container {
+  image: string;
+  environment: Record<string, string>;
+  ports?: string[];
+  secrets: string[];
+  profiles?: string[];
+  volumes?: string[];
+}
 interface Compose {
-  services: Record<string, { image: string; environment: Record<string, string>; ports: string[]; secrets: string[] }>;
-  secrets: object;
+  services: Record<string, Container>;
 }
 
-/** Reads the cells of the table below a heading of docker/README.md. */
-function table(heading: string) {
-  const section = readme.split(`## ${heading}\n`)[1]!.split('\n## ')[0]!;
-  const rows = section.split('\n').filter((line) => line.startsWith('|'));
-  return rows.slice(2).map((row) => row.split(' | ').map((cell) => cell.replace(/^\| |\|$/g, '').trim()));
-}
+const registered = services();
+const compose = parse(read('compose.yaml'), { merge: true }) as Compose;
+/** The one service in docker/README.md. */
+const example = parse(/^```yaml\n(services.*?)^```$/ms.exec(readme)![1]!) as Compose;
+const containers = [example.services['items']!, ...registered.map(({ name }) => compose.services[name]!)];
 
-const plain = (cell: string) => cell.replaceAll('`', '');
+describe('Compose', () => {
+  test('publishes the services, which have no login, on the machine itself only', () => {
+    const ports = Object.values(compose.services).flatMap((container) => container.ports ?? []);
+    const expected = registered.map(({ localPort, port }) => `127.0.0.1:${localPort}:${port}`);
+    expect(ports.sort()).toEqual([...expected, '127.0.0.1:9090:9090', '127.0.0.1:3002:3000'].sort());
+    expect(example.services['items']!.ports).toEqual(['127.0.0.1:8080:8080']);
+  });
 
-const [compose] = [...readme.matchAll(/^```yaml\n(services.*?)^```$/gms)].map(([, yaml]) => parse(yaml!) as Compose);
+  test('gives each service its own database, as a secret, and PostgreSQL the secrets of all', () => {
+    for (const { environment, secrets } of containers)
+      expect([environment, secrets]).toEqual([{ DATABASE_URL_FILE: `/run/secrets/${secrets[0]!}` }, [secrets[0]]]);
+    const urls = registered.map(({ name }) => `${name}-database-url`);
+    expect(registered.flatMap(({ name }) => compose.services[name]!.secrets)).toEqual(urls);
+    expect(compose.services['postgres']!.secrets.sort()).toEqual(['postgres-password', ...urls].sort());
+  });
 
-function expectAllowed(environment: Record<string, unknown>) {
-  expect([...settings, ...files]).toEqual(expect.arrayContaining(Object.keys(environment)));
-  for (const value of Object.values(environment)) expect(value).toEqual(expect.any(String));
-  const given = Object.entries(environment).map(([name, value]) =>
-    files.includes(name) ? [name.replace(/_FILE$/, ''), url] : [name, value],
-  );
-  // None of them changes the port.
-  expect(loadSettings(Object.fromEntries(given) as NodeJS.ProcessEnv, 1).PORT).toBe(1);
-}
+  test('gives the services no rights and no files to write', () => {
+    const restricted = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
+    for (const container of containers) expect(container).toMatchObject(restricted);
+  });
 
-describe('docker/README.md', () => {
-  test('lists the settings that there are, each with its default', () => {
-    const delay = (NODE_ENV: string) => loadSettings({ NODE_ENV, DATABASE_URL: url }, 1).SHUTDOWN_DELAY_MS;
-    // What the settings leave undefined is decided where they are used.
-    const defaults: Record<string, unknown> = {
-      ...loadSettings({ DATABASE_URL: url }, 1),
-      PORT: 'that of the service',
-      DATABASE_URL: 'none, required',
-      DATABASE_MIGRATION_URL: 'DATABASE_URL',
-      DATABASE_POOLER: 'none',
-      DATABASE_READ_URL: 'none',
-      DIAGNOSTICS_DIRECTORY: 'none',
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'none',
-      CORS_ORIGIN: 'any origin in development, none in production',
-      SHUTDOWN_DELAY_MS: `${delay('production')} in production, else ${delay('development')}`,
+  test('starts Prometheus and Grafana only as the profile observability, pinned and with files that exist', () => {
+    const optional = Object.values(compose.services).filter(({ profiles }) => profiles);
+    expect(optional).toEqual([compose.services['prometheus'], compose.services['grafana']]);
+    for (const { image, profiles, volumes } of optional) {
+      expect([image, profiles]).toEqual([expect.stringMatching(/:v?\d+\.\d+\.\d+$/), ['observability']]);
+      const files = volumes!.filter((volume) => volume.startsWith('./')).map((volume) => volume.split(':')[0]!);
+      expect(files.filter((file) => !existsSync(join(docker, file)))).toEqual([]);
+    }
+  });
+
+  test('scrapes each service', () => {
+    const { scrape_configs: jobs } = parse(read('observability/prometheus.yml')) as {
+      scrape_configs: { static_configs: { targets: string[] }[] }[];
     };
-    const listed = table('Settings').map(([name, value]) => [plain(name!), plain(value!)]);
-    const expected = [...settings.map((name) => [name, String(defaults[name])]), ...files.map((name) => [name, ''])];
-    expect(listed.sort()).toEqual(expected.sort());
-  });
-
-  test('lists the paths that each service has', () => {
-    const paths = table('Paths of each service').map(([path]) => plain(path!));
-    expect(paths).toEqual(['/livez', '/readyz', '/metrics', '/openapi.json', '/docs']);
-  });
-
-  test('runs one service in Compose, with the database as a secret and its port on the machine itself only', () => {
-    const { image, environment, secrets, ports } = compose!.services['items']!;
-    expect(image).toBe('ghcr.io/OWNER/rest-services/items:TAG');
-    expectAllowed(environment);
-    expect(secrets.map((name) => `/run/secrets/${name}`)).toEqual([environment['DATABASE_URL_FILE']]);
-    expect(Object.keys(compose!.secrets)).toEqual(secrets);
-    expect(ports).toEqual(['127.0.0.1:8080:8080']);
-  });
-
-  test('gives the container in Compose no rights, no files to write, 256 MiB and time to drain', () => {
-    expect(compose!.services['items']).toMatchObject({
-      read_only: true,
-      cap_drop: ['ALL'],
-      security_opt: ['no-new-privileges:true'],
-      mem_limit: '256m',
-      ulimits: { nofile: 4096 },
-      stop_grace_period: '15s',
-    });
+    const targets = jobs.flatMap((job) => job.static_configs).flatMap((config) => config.targets);
+    expect(targets.sort()).toEqual(registered.map(({ name, port }) => `${name}:${port}`));
   });
 });
 
-test.each(services())(
-  'The overlay of $name for Kubernetes is that of items, with its name and port',
-  ({ name, port }) => {
-    const overlay = (service: string) => read('docker/kubernetes/overlays', service, 'kustomization.yaml');
-    const expected = overlay('items').replaceAll('items', name).replace('value: 8080', `value: ${port}`);
-    expect(overlay(name)).toBe(expected);
-  },
-);
-
-test.each(services())('The README of $name says its default port and links to docker/README.md', ({ name, port }) => {
-  const document = read('apps', name, 'README.md');
-  expect(document).toMatch(new RegExp(`\\bport ${port}\\b|\\b${port} by default`));
-  expect(document).toContain('](../../docker/README.md)');
+test('docker/README.md lists the settings that there are, each with its default', () => {
+  const DATABASE_URL = 'postgres://user:password@host:5432/database';
+  const delay = (NODE_ENV: string) => loadSettings({ NODE_ENV, DATABASE_URL }, 1).SHUTDOWN_DELAY_MS;
+  // What the settings leave undefined is decided where they are used.
+  const defaults: Record<string, unknown> = {
+    ...loadSettings({ DATABASE_URL }, 1),
+    PORT: 'that of the service',
+    DATABASE_URL: 'none, required',
+    DATABASE_MIGRATION_URL: 'DATABASE_URL',
+    DATABASE_POOLER: 'none',
+    DATABASE_READ_URL: 'none',
+    DIAGNOSTICS_DIRECTORY: 'none',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'none',
+    CORS_ORIGIN: 'any origin in development, none in production',
+    SHUTDOWN_DELAY_MS: `${delay('production')} in production, else ${delay('development')}`,
+  };
+  const names = Object.keys(EnvironmentVariables.properties);
+  const expected = names.map((name) => [name, name.endsWith('_FILE') ? '' : String(defaults[name])]);
+  const table = readme.split('## Settings\n')[1]!.split('\n## ')[0]!;
+  const rows = table.split('\n').filter((line) => line.startsWith('|'));
+  const listed = rows.slice(2).map((row) =>
+    row
+      .replaceAll('`', '')
+      .split('|')
+      .slice(1, 3)
+      .map((cell) => cell.trim()),
+  );
+  expect(listed.sort()).toEqual(expected.sort());
 });
