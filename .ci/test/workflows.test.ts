@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 
-// The promises to users of the images and of the client. actionlint checks the rest: .ci/e2e/actionlint.test.ts
+// The promises to users of the images and of the client.
 
 const workspace = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(workspace, file), 'utf8');
