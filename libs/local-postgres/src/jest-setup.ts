@@ -11,8 +11,11 @@ declare global {
 
 /** Once per test run: a throw-away server without fsync, unless `DATABASE_URL` names one to use or `with-server.ts` has started one. */
 export default async function setUp() {
-  process.env.TEST_SERVER_URL ||= process.env.DATABASE_URL;
-  if (process.env.TEST_SERVER_URL) return;
+  const running = process.env.TEST_SERVER_URL || process.env.DATABASE_URL;
+  if (running) {
+    process.env.TEST_SERVER_URL = running;
+    return;
+  }
 
   const directory = await mkdtemp(join(tmpdir(), 'test-postgres-'));
   const server = await startCluster(directory, { durable: false });
