@@ -37,7 +37,7 @@ function importedProjects(root: string, folders: string[]) {
     }
   });
   const sources = files
-    .filter((file) => /^(src|test|bench)\/.*\.tsx?$|^jest\.config\.mjs$/.test(file))
+    .filter((file) => /^(src|test|e2e|bench)\/.*\.tsx?$|^jest\.config\.mjs$/.test(file))
     .map((file) => readFileSync(join(workspace, root, file), 'utf8'));
   const names = sources.flatMap((source) =>
     [...source.matchAll(/'@rest-services\/([a-z-]+)/g)].map((match) => match[1]!),
@@ -67,7 +67,9 @@ function usersOf(project: string): string[] {
 describe('The project graph', () => {
   test('has just the edges that the code imports and the builds that are taken, and the services have some', () => {
     for (const [project, { data }] of Object.entries(graph.nodes)) {
-      const imported = importedProjects(data.root, ['.', 'src', 'test', 'bench']).filter((name) => name !== project);
+      const imported = importedProjects(data.root, ['.', 'src', 'test', 'e2e', 'bench']).filter(
+        (name) => name !== project,
+      );
       expect([project, workspaceEdges(project)]).toEqual([project, [...imported, ...(builds[project] ?? [])].sort()]);
     }
     const registered = services().map(({ name }) => name);

@@ -37,14 +37,16 @@ test.each(traced)('$project:$name reads only files that are its inputs', async (
   expect(read.filter((file) => !inputs.includes(file))).toEqual([]);
 });
 
+const runsTests = (target: string) => target === 'test' || target === 'e2e';
+
 /** Source files of the workspace that one run of a target opens in any of its processes. */
 async function filesRead(project: string, name: string, { options }: Target) {
   const { command, cwd = '.', args = [], env } = options;
   const words = [
     // Otherwise the results of the real run would be lost.
-    command.replaceAll('{projectName}', project).replace('--outputFile=test-results.json', '--outputFile=/dev/null'),
+    command.replaceAll('{projectName}', project).replace(/--outputFile=\S+/, '--outputFile=/dev/null'),
     ...args,
-    ...(isQuick && name === 'test' ? ["--testNamePattern='^$'"] : []),
+    ...(isQuick && runsTests(name) ? ["--testNamePattern='^$'"] : []),
   ];
   const file = join(folder, `${project}:${name}`);
   const strace = ['-f', '--seccomp-bpf', '-qq', '-y', '-e', 'trace=?open,openat', '-o', file];
@@ -61,7 +63,7 @@ async function filesRead(project: string, name: string, { options }: Target) {
     maxBuffer: Infinity,
   });
   // Tests that run may fail: tracing slows them down, and `npm test` reports failures.
-  await (name === 'test' && !isQuick ? tracing.catch(() => undefined) : tracing);
+  await (runsTests(name) && !isQuick ? tracing.catch(() => undefined) : tracing);
   // A call that another thread interrupts has two lines. The second one has the path.
   const opened = Array.from(readFileSync(file, 'utf8').matchAll(/ = \d+<(.+)>$/gm), ([, path]) =>
     relative(workspace, path!),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { hold, isLoaded, phone, settles, shows, useService } from './harness.ts';
+import { hold, isLoaded, phone, settles, shows, useService } from '../test/browser.ts';
 
 const { page, store, stored, breakDatabase } = useService();
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { hides, phone, settles, shows, useService } from './harness.ts';
+import { hides, phone, settles, shows, useService } from '../test/browser.ts';
 
 const { page, service, store, stored, breakDatabase } = useService();
 

@@ -1,41 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { isLoaded, phone, settles, shows, useService } from './harness.ts';
+import { isLoaded, phone, settles, shows, useService } from '../test/browser.ts';
 
 const { page, errors, service, store, stored } = useService();
 
 const heading = () => page().getByRole('heading', { level: 1 }).textContent();
 const rows = () => page().getByRole('listitem').allInnerTexts();
 const hasFocus = (selector: string) => page().locator(`${selector}:focus`).waitFor();
-
-describe('Somebody who has read nothing', () => {
-  test('creates, reads, completes, edits and finds a todo', async () => {
-    await page().goto('/');
-    await page().getByRole('main').getByRole('link', { name: 'New todo' }).click();
-    await page().getByLabel('Description').fill('Buy milk');
-    await page().getByRole('button', { name: 'Save' }).click();
-    await shows(page(), 'Saved.');
-    await settles(rows, ['Buy milk']);
-    expect(await stored()).toEqual(['Buy milk']);
-
-    await page().getByRole('checkbox', { name: 'Buy milk' }).check();
-    await settles(stored, ['✓ Buy milk']);
-
-    await page().getByRole('link', { name: 'Buy milk', exact: true }).click();
-    await page().getByRole('heading', { name: 'Buy milk' }).waitFor();
-    await page().getByRole('link', { name: 'Edit' }).click();
-    await page().getByLabel('Description').fill('Buy bread');
-    await page().getByRole('checkbox', { name: 'Done' }).uncheck();
-    await page().getByRole('button', { name: 'Save' }).click();
-    await page().getByRole('heading', { name: 'Buy bread' }).waitFor();
-    expect(await stored()).toEqual(['Buy bread']);
-
-    // Not back into a form that has been saved.
-    await page().goBack();
-    await page().getByRole('heading', { name: 'Buy bread' }).waitFor();
-    await page().getByRole('link', { name: 'All todos' }).first().click();
-    await settles(rows, ['Buy bread']);
-  });
-});
 
 describe('Home', () => {
   test('says how many todos are open and done, each a way to them', async () => {

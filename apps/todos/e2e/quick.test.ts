@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { hides, hold, isLoaded, paste, settles, shows, useService } from './harness.ts';
+import { hides, hold, isLoaded, paste, settles, shows, useService } from '../test/browser.ts';
 
 const { page, service, store, stored, breakDatabase } = useService();
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { startProcess } from '@rest-services/testing';
 import type { Browser, Page } from 'playwright-core';
-import { connectBrowser, hides, openPage, settles, shows, useService } from './harness.ts';
+import { connectBrowser, hides, openPage, settles, shows, useService } from '../test/browser.ts';
 
 const { page, service, store, stored } = useService({ serviceWorkers: 'allow' });
 

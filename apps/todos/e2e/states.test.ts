@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Route } from 'playwright-core';
-import { hides, hold, settles, shows, useService } from './harness.ts';
+import { hides, hold, settles, shows, useService } from '../test/browser.ts';
 
 const { page, service, store, stored, breakDatabase } = useService();
 
@@ -186,18 +186,6 @@ describe('The form', () => {
     await description().pressSequentially('milk');
     await description().press('Enter');
     await settles(stored, ['Buy\nmilk']);
-  });
-
-  test('shows what is stored when it opens to edit, and saves both description and completion', async () => {
-    await store('✓ Buy milk');
-    await page().goto('/todos/edit/1');
-    expect(await description().inputValue()).toBe('Buy milk');
-    await page().getByRole('checkbox', { name: 'Done' }).uncheck();
-    await description().fill('Buy bread');
-    await save().click();
-    await page().waitForURL('**/todos/1');
-    await shows(page(), 'Saved.');
-    expect(await stored()).toEqual(['Buy bread']);
   });
 
   test('is left unsaved by Cancel', async () => {

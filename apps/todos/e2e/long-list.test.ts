@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { isLoaded, phone, settles, useService } from './harness.ts';
+import { isLoaded, phone, settles, useService } from '../test/browser.ts';
 
 const { page, service } = useService();
 

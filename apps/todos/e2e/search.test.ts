@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { settles, useService } from './harness.ts';
+import { settles, useService } from '../test/browser.ts';
 
 const { page, store, service } = useService();
 

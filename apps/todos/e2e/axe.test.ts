@@ -1,7 +1,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import { describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { desktop, hold, isLoaded, paste, phone, shows, useService } from './harness.ts';
+import { desktop, hold, isLoaded, paste, phone, shows, useService } from '../test/browser.ts';
 
 const { page, service, store } = useService();
 

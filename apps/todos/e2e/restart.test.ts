@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { startProcess } from '@rest-services/testing';
 import type { Browser } from 'playwright-core';
-import { connectBrowser, hides, openPage, shows } from './harness.ts';
+import { connectBrowser, hides, openPage, shows } from '../test/browser.ts';
 
 let database: TestDatabase;
 let browser: Browser;
