@@ -77,7 +77,14 @@ describe('What failed offline is done when the connection is back, and “You ar
 
   test('not a save that was cancelled', async () => {
     await saveOffline();
-    await page().getByRole('link', { name: 'Cancel' }).click();
+    await page()
+      .getByRole('link', { name: 'Cancel' })
+      .evaluate((link: HTMLElement) => {
+        link.click();
+        // The connection may be back before the form has gone.
+        dispatchEvent(new Event('online'));
+      });
+    await page().getByRole('heading', { name: 'All todos' }).waitFor();
     await setOffline(false);
     await shows(page(), 'There are no todos yet.');
     expect(await stored()).toEqual([]);
