@@ -107,7 +107,10 @@ export function TodoForm({ initial, draftKey, isGone, cancel, onSave, onSaved }:
   latestSave.current = save;
   useEffect(() => {
     if (!isOffline) return;
-    const again = () => void latestSave.current();
+    const again = () => {
+      // Nothing waits once the user has cancelled, though the form is there for another moment.
+      if (handOver.current) void latestSave.current();
+    };
     addEventListener('online', again);
     return () => removeEventListener('online', again);
   }, [isOffline]);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { startProcess } from '@rest-services/testing';
 import type { Browser, Page } from 'playwright-core';
-import { connectBrowser, hides, openPage, settles, shows, useService } from './harness.ts';
+import { connectBrowser, hides, openPage, settles, shows, useService } from '../test/browser.ts';
 
 const { page, service, store, stored } = useService({ serviceWorkers: 'allow' });
 
@@ -36,6 +36,7 @@ describe('Offline, a reload shows again', () => {
 
   test('the latest that was seen, and what has changed since when the network is back', async () => {
     await store('Buy milk');
+    await page().clock.install();
     await open(page(), '/todos');
     await store('Buy bread');
     await page().reload();
@@ -45,8 +46,12 @@ describe('Offline, a reload shows again', () => {
     await shows(page(), 'Buy bread');
     await store('Buy soap');
     await page().context().setOffline(false);
-    // The service worker may be back online after the page: then the next poll, 15 s later, finds the network.
-    await page().getByText('Buy soap').waitFor({ timeout: 45_000 });
+    // The service worker may be back online after the page: then a later look, 15 s after the last one, finds the network.
+    const looksAgain = async () => {
+      await page().clock.runFor(15_000);
+      return page().getByRole('link', { name: 'Buy soap', exact: true }).count();
+    };
+    await settles(looksAgain, 1);
     await hides(page(), 'You are offline.');
   });
 
@@ -115,6 +120,40 @@ describe('When the service is', () => {
     await shows(page, 'The server cannot be reached. What is shown may be out of date.');
     expect(errors).toEqual([]);
     await page.context().close();
+  });
+
+  test('away, nothing that was typed is lost, and all works when it is back', async () => {
+    const first = start('dist', '0');
+    const url = await first.listening();
+    const { page, errors } = await openPage(browser, { baseURL: url });
+    await page.goto('/todos/new');
+    await page.getByLabel('Description').fill('Buy milk');
+
+    first.child.kill('SIGKILL');
+    await first.ended;
+    await page.getByRole('button', { name: 'Save' }).click();
+    await shows(page, 'This could not be saved. The server cannot be reached. What you have typed is still here.');
+    await page.getByRole('link', { name: 'All todos' }).first().click();
+    await shows(page, 'Your todos could not be loaded. The server cannot be reached.');
+
+    const second = start('dist', new URL(url).port);
+    await second.listening();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await shows(page, 'There are no todos yet.');
+    await page.goBack();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await shows(page, 'Saved.');
+    const toggled = page.waitForResponse((response) => response.request().method() === 'PUT');
+    await page.getByRole('checkbox', { name: 'Buy milk' }).check();
+    await toggled;
+    await page.reload();
+    await page.getByRole('link', { name: 'Done 1' }).waitFor();
+    await hides(page, 'cannot be reached');
+
+    expect(errors).toEqual([]);
+    await page.context().close();
+    second.child.kill('SIGTERM');
+    expect((await second.ended).code).toBe(0);
   });
 
   test('another release, its page runs its own script at once, then offline too', async () => {

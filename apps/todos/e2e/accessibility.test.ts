@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { hold, isLoaded, phone, settles, shows, useService } from './harness.ts';
+import { hold, isLoaded, phone, settles, shows, useService } from '../test/browser.ts';
 
 const { page, store, stored, breakDatabase } = useService();
 
@@ -65,18 +65,6 @@ describe('A screen reader', () => {
     await page().goto('/todos/edit/1');
     await page().getByRole('button', { name: 'Save' }).click();
     await page().getByRole('status').filter({ hasText: 'Saved.' }).waitFor();
-  });
-
-  test('finds a heading of level 1, landmarks and the language on every page', async () => {
-    await store('Buy milk');
-    for (const path of ['/', '/todos', '/todos/1', '/todos/new', '/todos/edit/1', '/nowhere']) {
-      await page().goto(path);
-      await isLoaded(page());
-      expect(await page().getByRole('heading', { level: 1 }).count()).toBe(1);
-      expect(await page().getByRole('main').count()).toBe(1);
-      expect(await page().getByRole('navigation', { name: 'Main' }).count()).toBe(1);
-      expect(await page().locator('html').getAttribute('lang')).toBe('en');
-    }
   });
 });
 

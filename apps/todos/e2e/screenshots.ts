@@ -1,9 +1,9 @@
 // Writes a picture of every page, on a phone and on a desktop, light and dark: npm run screenshots
 import { join } from 'node:path';
 import { test } from '@jest/globals';
-import { desktop, isLoaded, phone, useService } from './harness.ts';
+import { desktop, isLoaded, phone, useService } from '../test/browser.ts';
 
-const folder = join(import.meta.dirname, '..', '..', '..', '..', '.github', 'screenshots');
+const folder = join(import.meta.dirname, '..', '..', '..', '.github', 'screenshots');
 
 const pages = {
   home: '/',

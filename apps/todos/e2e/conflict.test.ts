@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { hold, settles, shows, useService } from './harness.ts';
+import { hold, settles, shows, useService } from '../test/browser.ts';
 
 const { page, service, store, stored } = useService();
 
@@ -68,7 +68,7 @@ describe('A todo that another client changes while it is edited', () => {
     await settles(stored, ['✓ Buy oat milk']);
   });
 
-  test('keeps both texts while the user goes from one to the other, edits them and reloads', async () => {
+  test('keeps both texts while the user switches, edits them and reloads', async () => {
     await meetConflict();
     await version('Stored now').check();
     await description().fill('Buy bread and butter');
@@ -137,6 +137,15 @@ describe('A todo that another client changes while it is edited', () => {
     await changeByAnother('Buy milk', 0);
     await save().click();
     await settles(stored, ['Buy oat milk']);
+  });
+
+  test('is saved with both changes when the other has changed just the description', async () => {
+    await store('Buy milk');
+    await page().goto('/todos/edit/1');
+    await page().getByRole('checkbox', { name: 'Done' }).check();
+    await changeByAnother('Buy rye bread');
+    await save().click();
+    await settles(stored, ['✓ Buy rye bread']);
   });
 
   test('can be chosen by keyboard alone', async () => {

@@ -1,16 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import { startService, type TestService } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import type { TodosDatabase } from '../../src/database.ts';
+import type { TodosDatabase } from '../src/database.ts';
 
 /** How long a page may take to show what a test waits for. */
 const PATIENCE_MS = 15_000;
 
+/** Delay between two looks at what a test waits for, so that looking does not slow down what it looks at. */
+const LOOK_AGAIN_MS = 20;
+
 export const phone = { width: 375, height: 720 };
 export const desktop = { width: 1280, height: 800 };
 
-/** The browser that `jest-setup` has started. */
+/** The browser that `browser-setup` has started. */
 export function connectBrowser() {
   return chromium.connect(process.env.TEST_BROWSER_URL!);
 }
@@ -132,6 +136,7 @@ export async function settles(look: () => Promise<unknown>, expected: unknown) {
       return;
     } catch (error) {
       if (performance.now() > deadline) throw error;
+      await sleep(LOOK_AGAIN_MS);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { hides, hold, isLoaded, paste, settles, shows, useService } from './harness.ts';
+import { hides, hold, isLoaded, paste, settles, shows, useService } from '../test/browser.ts';
 
 const { page, service, store, stored, breakDatabase } = useService();
 
@@ -344,7 +344,7 @@ describe('A list of 10,000 todos', () => {
     await settles(seen, [200, 304, 304, 200]);
   });
 
-  test('comes again when a todo has been shown that differs, though the list is as it was by then', async () => {
+  test('comes again when a todo was shown that differs, though the list is as it was', async () => {
     await store('Buy milk', 'Buy bread');
     await page().goto('/todos');
     await settles(rows, ['Buy bread', 'Buy milk']);
