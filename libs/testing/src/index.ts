@@ -8,7 +8,7 @@ export { openTestConnection } from './database/open-test-connection.ts';
 export { processesOf, startShared } from './service/processes.ts';
 export { startProcess, type LogLine } from './service/process.ts';
 export { refusals } from './http/refusals.ts';
-export { sendJson, type JsonResponse } from './http/send-json.ts';
+export { sendJson } from './http/send-json.ts';
 export { startService, type TestService } from './service/start-service.ts';
 export { testBodies } from './suites/bodies.ts';
 export { testSharedParts } from './suites/shared-parts.ts';

@@ -1,10 +1,21 @@
 import { checkViolations } from '../service/proxy.ts';
 
-/** An HTTP response; `body` is the parsed JSON, or `undefined` for an empty body. */
-export interface JsonResponse {
-  status: number;
-  headers: Headers;
-  body: unknown;
+/** An HTTP response, of which Jest prints status and body when a test fails: the headers are no properties of its own. */
+export class JsonResponse {
+  readonly status: number;
+  /** Parsed JSON, or `undefined` for an empty body. */
+  readonly body: unknown;
+  readonly #headers: Headers;
+
+  constructor({ status, headers }: Response, body: unknown) {
+    this.status = status;
+    this.body = body;
+    this.#headers = headers;
+  }
+
+  get headers() {
+    return this.#headers;
+  }
 }
 
 /** Sends `body` as JSON, or as it is when it is a string. */
@@ -22,9 +33,5 @@ export async function sendJson(
   });
   checkViolations(response);
   const text = await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: text === '' ? undefined : JSON.parse(text),
-  };
+  return new JsonResponse(response, text === '' ? undefined : JSON.parse(text));
 }
