@@ -18,7 +18,7 @@ export {
   type RowCountCheck,
   type RowCounts,
 } from './migrations/row-counts.ts';
-export { type IdempotencyKey } from './rows/insert-once.ts';
+export { type IdempotencyKey } from './rows/insert.ts';
 export { type List } from './rows/list.ts';
 export { repository, type Page, type Repository } from './rows/repository.ts';
 export { type Table } from './rows/table.ts';

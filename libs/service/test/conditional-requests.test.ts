@@ -112,6 +112,12 @@ describe('If-Match', () => {
     expect([status === 200, headers.get('etag') === tag]).toEqual([index === 0, false]);
   });
 
+  test('of many writers with *, none is refused', async () => {
+    const url = await listening();
+    const changed = Array.from({ length: 40 }, (_, n) => write(changes(1, `Text ${n}`)[0], url, '*'));
+    expect(new Set((await Promise.all(changed)).map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
   test('of many writers with one tag, at two processes, exactly one wins', async () => {
     const url = await listening();
     const urls = [url, await shared.start().listening()];

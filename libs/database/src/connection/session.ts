@@ -4,8 +4,8 @@ import { READ_MS, UNRESPONSIVE_MS } from '../time-budget.ts';
 import { isReadOnlyError, withErrorCode } from './errors.ts';
 import { endWithError, startStatementSpan, type StatementTarget } from './statement-spans.ts';
 
-/** A value of a statement; `undefined` is null. */
-export type Value = string | number | boolean | null | undefined;
+/** A value of a statement; `undefined` is null, and an object is JSON. */
+export type Value = string | number | boolean | null | undefined | object;
 
 interface SessionOptions {
   target: StatementTarget;

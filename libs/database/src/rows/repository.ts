@@ -3,17 +3,16 @@ import { PreconditionFailedError } from '@rest-services/errors';
 import { sql, type InsertType, type RawBuilder, type SelectType, type SqlBool, type UpdateType } from 'kysely';
 import type { Database } from '../connection/database.ts';
 import type { Value } from '../connection/session.ts';
-import { batchedWrite, isLarge } from './batched-write.ts';
+import { batchedWrite } from './batched-write.ts';
 import { createFind } from './find.ts';
-import { createInsertOnce, type IdempotencyKey } from './insert-once.ts';
+import { createInsert, type IdempotencyKey } from './insert.ts';
 import { CHUNK_ROWS, chunk, listContinuation, versionOf, type List } from './list.ts';
 import { createPages, type Position } from './page.ts';
 import { createSearch, type SearchOptions } from './search.ts';
-import { MAX_WRITES, RETRY_ALONE, shareStatements, writeInTurn } from './shared-statement.ts';
+import { RETRY_ALONE } from './shared-statement.ts';
 import { columnList, prepare, prepareRead } from './statement.ts';
 import {
   deleteStatements,
-  insertStatements,
   updateStatements,
   type Target,
   type UpdateOptions,
@@ -27,7 +26,7 @@ export interface RepositoryOptions<Read, Inserted, Updated> {
   columns: readonly Read[];
   /** A column without maximum length, which is never null. */
   longText?: Read;
-  /** Columns that an insert gives, whose values PostgreSQL returns as they were sent. Columns that are not listed get their defaults. */
+  /** Columns that an insert gives. Columns that are not listed get their defaults. */
   insert: readonly Inserted[];
   update: UpdateOptions<Updated>;
   search?: SearchOptions<Read>;
@@ -66,9 +65,7 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
   readonly #options: RepositoryOptions<string, string, string>;
   readonly #find: (id: number) => Promise<Row | undefined>;
   readonly #findVersion: (id: number) => Promise<{ rows: (Row & { xmin: string })[] }>;
-  readonly #insertStatements: ReturnType<typeof insertStatements>;
-  readonly #insertShared: (row: Values) => Promise<number>;
-  readonly #insertOnce: ReturnType<typeof createInsertOnce>;
+  readonly #insert: ReturnType<typeof createInsert>;
   readonly #update: (changes: Values & Target) => Promise<boolean>;
   readonly #delete: (row: Target) => Promise<boolean>;
   readonly #readPage: ReturnType<typeof createPages>;
@@ -78,7 +75,6 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
 
   constructor(db: Database<unknown>, table: string, options: RepositoryOptions<string, string, string>) {
     const { columns, longText, insert, update, search } = options;
-    const { lockWaits } = db;
     this.#db = db;
     this.#table = table;
     this.#options = options;
@@ -87,19 +83,7 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
       db,
       sql<Row & { xmin: string }>`select ${columnList(columns)}, xmin::text from ${sql.table(table)} where id = ${0}`,
     );
-    this.#insertStatements = insertStatements(db, table, insert);
-    this.#insertShared = shareStatements<Values, number>(
-      db,
-      (rows) => this.#insertMany(rows),
-      MAX_WRITES,
-      (row, deadline) =>
-        writeInTurn(
-          deadline,
-          (work) => lockWaits.run(work),
-          () => this.#insertStatements.one(row),
-        ),
-    );
-    this.#insertOnce = createInsertOnce(db, table, insert);
+    this.#insert = createInsert(db, table, insert);
     this.#update = batchedWrite(db, updateStatements(db, table, update), RETRY_ALONE);
     this.#delete = batchedWrite(db, deleteStatements(db, table), false);
     this.#readPage = createPages(db, table, columns);
@@ -122,17 +106,7 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
    * @throws ReusedKeyError when the key belongs to another request
    */
   insert(row: NewRow, idempotencyKey?: IdempotencyKey): Promise<number> {
-    const values = row as Values;
-    if (idempotencyKey) return this.#insertOnce(values, idempotencyKey);
-    return isLarge(values) ? this.#insertStatements.one(values) : this.#insertShared(values);
-  }
-
-  async #insertMany(rows: readonly Values[]) {
-    if (rows.length === 1) return [await this.#insertStatements.one(rows[0]!)];
-    const contentOf = (row: Values) => JSON.stringify(this.#options.insert.map((column) => row[column] ?? null));
-    // PostgreSQL promises no order of the inserted rows. Of rows with the same content, any will do.
-    const ids = Map.groupBy(await this.#insertStatements.many(rows), contentOf);
-    return rows.map((row) => ids.get(contentOf(row))!.pop()!.id);
+    return this.#insert(row as Values, idempotencyKey);
   }
 
   /**

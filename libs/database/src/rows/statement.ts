@@ -31,7 +31,7 @@ export function compile<Tables, Row>(db: Database<Tables>, statement: RawBuilder
 }
 
 /** A value of a prepared statement. */
-export const parameter = <Type>(type: 'bigint' | 'bigint[]' | 'text' | 'text[]' | 'xid') =>
+export const parameter = <Type>(type: 'bigint' | 'bigint[]' | 'bytea' | 'bytea[]' | 'text' | 'text[]' | 'xid') =>
   sql<Type>`${null}::${sql.raw(type)}`;
 
 export const columnList = (columns: readonly string[]) => sql.join(columns.map((column) => sql.ref(column)));

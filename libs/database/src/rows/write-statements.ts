@@ -19,29 +19,6 @@ export type Values = Record<string, Value>;
 /** A row that a shared statement has found; it is unchanged if another session had locked it. */
 export type Found = WithId & { is_changed: boolean };
 
-export function insertStatements<Tables>(db: Database<Tables>, table: string, columns: readonly string[]) {
-  const insertOne = prepare(
-    db,
-    sql<WithId>`insert into ${sql.table(table)} (${columnList(columns)})
-      values (${sql.join(columns.map(() => null))}) returning id`,
-  );
-  // In one order for all. Otherwise two inserts of the same unique values the other way round would wait for each other.
-  const insertMany = prepare(
-    db,
-    sql<WithId & Values>`
-      with ${shortLockTimeout}
-      insert into ${sql.table(table)} (${columnList(columns)})
-      select ${columnList(columns)}
-      from json_populate_recordset(null::${sql.table(table)}, ${''}), short_lock_timeout
-      order by ${columnList(columns)}
-      returning id, ${columnList(columns)}`,
-  );
-  return {
-    one: async (row: Values) => (await insertOne(...columns.map((column) => row[column]))).rows[0]!.id,
-    many: async (rows: readonly Values[]) => (await insertMany(JSON.stringify(rows))).rows,
-  };
-}
-
 export interface UpdateOptions<Column> {
   columns: readonly Column[];
   /** Value of a column that an update does not name. */
@@ -125,4 +102,4 @@ const writeUnlockedRows = (table: string, given: RawBuilder<unknown>, change: Ra
  * Part of a `with` clause: a statement that selects from it fails with lock_not_available after this wait, and its rows are retried
  * alone. Otherwise all of them would wait for another transaction that is about to take a unique value of one row.
  */
-const shortLockTimeout = sql`short_lock_timeout as materialized (select set_config('lock_timeout', '${sql.raw(String(SHARED_LOCK_MS))}ms', true))`;
+export const shortLockTimeout = sql`short_lock_timeout as materialized (select set_config('lock_timeout', '${sql.raw(String(SHARED_LOCK_MS))}ms', true))`;

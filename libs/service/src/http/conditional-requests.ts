@@ -44,15 +44,14 @@ export function isUnmodified(reply: FastifyReply, tag: string) {
 
 /**
  * Makes a function that reads the `If-Match` header of a change. Its result says whether a row has one of the tags, so that the change
- * may be made, and is `undefined` without the header.
+ * may be made, and is `undefined` without the header, or with `*`, which any row that exists has.
  * @param schema of the response to a GET of the record, from which its tag is made
  */
 export function createIfMatch(schema: TSchema) {
   const serialise = compileSerializer({ schema, method: 'GET', url: '', httpStatus: '200' });
   return ({ headers }: FastifyRequest): ((row: object) => boolean) | undefined => {
     const expected = headers['if-match'];
-    if (expected === undefined) return undefined;
-    if (isAny(expected)) return () => true;
+    if (expected === undefined || isAny(expected)) return undefined;
     const tags = tagsIn(expected).map(withoutCoding);
     return (row) => tags.includes(tagOf(serialise(row)));
   };

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { ReusedKeyError } from '@rest-services/errors';
+import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { sql, type Generated } from 'kysely';
+import { createIdempotencyKeys, Database, repository } from '../src/index.ts';
+import { rowsLookedAt, statementsDuring } from './statements.ts';
+
+interface Note {
+  id: Generated<number>;
+  title: string;
+}
+
+type EveryType = ReturnType<typeof rowOf>;
+
+interface Tables {
+  note: Note;
+  task: Note;
+  every_type: EveryType & { id: Generated<number> };
+}
+
+let database: TestDatabase;
+/** Has one session, because `rowsLookedAt` counts the rows of that, without timeouts, because a busy machine would exceed them. */
+let db: Database<Tables>;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = new Database({ url: database.url, poolMax: 1, hasTimeouts: false, onConnectionError: () => undefined });
+  for (const table of ['note', 'task'])
+    await sql`create table ${sql.table(table)} (
+      id bigint generated always as identity primary key, title varchar(20) not null)`.execute(db);
+  await createIdempotencyKeys(db);
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.drop();
+});
+beforeEach(async () => {
+  await sql`delete from idempotency_key`.execute(db);
+});
+
+const repositoryOf = (table: 'note' | 'task', at = db) =>
+  repository(at, table, {
+    columns: ['id', 'title'],
+    insert: ['title'],
+    update: { columns: ['title'], absent: 'kept' },
+  });
+const countKeys = async () => {
+  const { rows } = await sql<{ count: number }>`select count(*) from idempotency_key`.execute(db);
+  return rows[0]!.count;
+};
+const title = 'Note';
+
+describe('An insert with an idempotency key', () => {
+  test('takes one statement, the first time and again', async () => {
+    const notes = repositoryOf('note');
+    const key = { key: 'a', request: '/notes' };
+    const id = await notes.insert({ title }, key);
+    let again: number | undefined;
+    expect(await statementsDuring(async () => (again = await notes.insert({ title }, key)))).toBe(1);
+    expect(again).toBe(id);
+    expect(await statementsDuring(() => notes.insert({ title }, { ...key, key: 'b' }))).toBe(1);
+  });
+
+  test('fails when the key belongs to another request, for another table too', async () => {
+    await repositoryOf('note').insert({ title }, { key: 'a', request: '/notes' });
+    await expect(repositoryOf('task').insert({ title }, { key: 'a', request: '/tasks' })).rejects.toThrow(
+      ReusedKeyError,
+    );
+  });
+
+  test('deletes at most eight of 20,000 expired keys, and reads few', async () => {
+    await sql`insert into idempotency_key (key, request, row_id, created_at)
+      select sha256(n::text::bytea), '', n, now() - interval '25 hours' from generate_series(1, 20000) n`.execute(db);
+    const notes = repositoryOf('note');
+    await notes.insert({ title }, { key: 'a', request: '/notes' });
+    expect(await countKeys()).toBe(20_000 - 8 + 1);
+    const before = await rowsLookedAt(db, 'idempotency_key');
+    await notes.insert({ title }, { key: 'b', request: '/notes' });
+    expect((await rowsLookedAt(db, 'idempotency_key')) - before).toBeLessThan(100);
+  });
+});
+
+describe('Inserts at the same time', () => {
+  test('share one statement, with keys and without, and each gets the id of its row', async () => {
+    const notes = repositoryOf('note');
+    const titles = ['b', 'a', 'b', 'c', 'a', 'b'];
+    let ids: number[] = [];
+    const insertAll = async () => {
+      ids = await Promise.all(
+        titles.map((each, n) => notes.insert({ title: each }, n % 2 ? { key: `${n}`, request: each } : undefined)),
+      );
+    };
+    expect(await statementsDuring(insertAll)).toBe(1);
+    const rows = await db.selectFrom('note').select(['id', 'title']).where('id', 'in', ids).execute();
+    const titleOf = new Map(rows.map((row) => [row.id, row.title]));
+    expect(ids.map((id) => titleOf.get(id))).toEqual(titles);
+    expect(titleOf.size).toBe(titles.length);
+    expect(await countKeys()).toBe(3);
+    // Those with keys get their ids again, though nothing else is as it was.
+    const again = await Promise.all([
+      notes.insert({ title: 'a' }, { key: '1', request: 'a' }),
+      notes.insert({ title: 'new' }),
+      notes.insert({ title: 'c' }, { key: '3', request: 'c' }),
+      notes.insert({ title: 'b' }, { key: '5', request: 'b' }),
+    ]);
+    expect([again[0], again[2], again[3]]).toEqual([ids[1], ids[3], ids[5]]);
+    expect(await countKeys()).toBe(3);
+  });
+
+  test('with one key insert one row; those of another request fail alone', async () => {
+    const notes = repositoryOf('note');
+    const requests = ['a', 'a', 'b', 'a', 'b'];
+    const outcomes = await Promise.allSettled([
+      ...requests.map((request) => notes.insert({ title: request }, { key: 'key', request })),
+      notes.insert({ title: 'other' }),
+    ]);
+    const ids = outcomes.map((outcome) =>
+      outcome.status === 'fulfilled' ? outcome.value : outcome.reason.constructor,
+    );
+    expect(ids).toEqual([ids[0], ids[0], ReusedKeyError, ids[0], ReusedKeyError, expect.any(Number)]);
+    expect(ids[5]).not.toBe(ids[0]);
+    expect(await countKeys()).toBe(1);
+  });
+
+  test('at two processes, of rows whose expired keys are next to each other, all succeed', async () => {
+    const open = () => new Database<Tables>({ url: database.url, poolMax: 4, onConnectionError: () => undefined });
+    const processes = [open(), open()];
+    const repositories = processes.map((each) => repositoryOf('note', each));
+    const keys = Array.from({ length: 12 }, (_, n) => `key ${n}`);
+    for (let round = 0; round < 40; round += 1) {
+      await sql`update idempotency_key set created_at = created_at - interval '25 hours'`.execute(db);
+      const inserted = keys.flatMap((key, n) => [
+        repositories[n % 2]!.insert({ title }, { key, request: `${round}` }),
+        repositories[(n + 1) % 2]!.insert({ title }, { key, request: `${round}` }),
+      ]);
+      const ids = await Promise.all(inserted);
+      expect(new Set(ids).size).toBe(keys.length);
+    }
+    await Promise.all(processes.map((each) => each.destroy()));
+  });
+
+  test('get the ids of their rows whatever types the columns have', async () => {
+    await sql`create table every_type (
+      id bigint generated always as identity primary key, text text, char char(8), varchar varchar(8), uuid uuid,
+      small smallint, big bigint, real real, double double precision, numeric numeric(12, 4), boolean boolean,
+      at timestamptz, local timestamp, day date, time time, span interval, json jsonb, list text[], bytes bytea)`.execute(
+      db,
+    );
+    const columns = Object.keys(rowOf(0)) as (keyof EveryType)[];
+    const all = repository(db, 'every_type', {
+      columns: ['id', ...columns],
+      insert: columns,
+      update: { columns: [], absent: 'kept' },
+    });
+    const ids = await Promise.all(Array.from({ length: 12 }, (_, n) => all.insert(rowOf(n % 5))));
+    expect(new Set(ids).size).toBe(12);
+    const one = await all.insert(rowOf(7));
+    const { rows } = await sql<{ id: number; big: number; json: object }>`
+      select id, big, json from every_type order by id`.execute(db);
+    const bigOf = new Map(rows.map(({ id, big, json }) => [id, [big, json]]));
+    expect(ids.map((id) => bigOf.get(id))).toEqual(ids.map((_, n) => [n % 5, { n: [n % 5, { a: null }] }]));
+    expect(bigOf.get(one)).toEqual([7, { n: [7, { a: null }] }]);
+  });
+});
+
+function rowOf(n: number) {
+  return {
+    ...{ text: `text ${n}`, char: `c${n}`, varchar: `v${n}`, uuid: `00000000-0000-4000-8000-00000000000${n}` },
+    ...{ small: n, big: n, real: n + 0.1, double: n / 3, numeric: n + 0.5, boolean: n % 2 === 0 },
+    ...{ at: `2026-11-2${n}T18:30:00.000Z`, local: `2026-11-2${n} 18:30`, day: `2026-11-2${n}`, time: `18:3${n}` },
+    ...{ span: `${n} days`, json: { n: [n, { a: null }] }, list: ['a', `${n}`], bytes: `\\x0${n}` },
+  };
+}
