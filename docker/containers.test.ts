@@ -173,6 +173,8 @@ describe.each(services())('The image of $name', ({ name: app, path, client }) =>
     const folder = [
       'licenses.txt',
       'main.js',
+      'row-counts-bounded-folds.sql',
+      'row-counts-bulk-updates.sql',
       'row-counts.sql',
       'swagger-ui',
       'telemetry.js',

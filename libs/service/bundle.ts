@@ -1,5 +1,5 @@
 // `nx build` runs this in the folder of a service. `--client FOLDER` adds a built web client as dist/public.
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -67,9 +67,8 @@ export async function bundle(main: string, folder: string, version: string) {
   const isServed = (file: string) => file === docs || /\.(css|png)$|-(bundle|preset)\.js$/.test(file);
   await cp(docs, join(folder, 'swagger-ui'), { recursive: true, filter: isServed });
 
-  // Read at the start, see its row-counts.ts.
-  await cp(
-    join(dirname(createRequire(import.meta.url).resolve('@rest-services/database')), 'migrations/row-counts.sql'),
-    join(folder, 'row-counts.sql'),
-  );
+  // Read at the start, see row-counts.ts of libs/database.
+  const migrations = join(dirname(createRequire(import.meta.url).resolve('@rest-services/database')), 'migrations');
+  for (const file of await readdir(migrations))
+    if (file.endsWith('.sql')) await cp(join(migrations, file), join(folder, file));
 }

@@ -1,4 +1,5 @@
 import {
+  boundFolds,
   createIdempotencyKeys,
   createRowCounts,
   type Migrations,
@@ -44,6 +45,7 @@ export const migrations: Migrations = {
   '0003_row_counts_of_slots': { up: countLanguages },
   '0004_row_counts_by_changes': { up: countLanguages },
   '0005_idempotency_keys': { up: createIdempotencyKeys },
+  '0006_row_counts_bounded_folds': { up: (db) => boundFolds(db, rowCounts) },
 };
 
 function countLanguages<DB>(db: Kysely<DB>) {

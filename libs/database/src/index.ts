@@ -9,6 +9,7 @@ export { createIdempotencyKeys } from './migrations/idempotency-keys.ts';
 export { migrate, pendingMigrations, type AppliedMigration, type Migrations } from './migrations/migrate.ts';
 export { Distribution } from './distribution.ts';
 export {
+  boundFolds,
   checkRowCounts,
   countRows,
   createRowCounts,

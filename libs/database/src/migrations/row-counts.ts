@@ -9,8 +9,11 @@ export interface RowCounts {
   filter?: { name: string; column: string; value: string };
 }
 
-/** The file stands beside the bundle as well. */
-const template = readFileSync(join(import.meta.dirname, 'row-counts.sql'), 'utf8');
+/** Files that stand beside the bundle as well. They are parts of released migrations, and never change. */
+const template = (name: string) => readFileSync(join(import.meta.dirname, `${name}.sql`), 'utf8');
+const [created, boundedFolds, bulkUpdates] = ['row-counts', 'row-counts-bounded-folds', 'row-counts-bulk-updates'].map(
+  template,
+) as [string, string, string];
 
 /**
  * For migrations: counts the rows of a table from now on, by triggers that append changes. Makes for a table `item`:
@@ -21,8 +24,8 @@ const template = readFileSync(join(import.meta.dirname, 'row-counts.sql'), 'utf8
  * Counts the rows that exist, which takes a second or two for ten million. Writers wait for it; readers do not. Triggers
  * do not see rows that are loaded without them, such as by `pg_restore --disable-triggers`: `recountRows` counts those.
  *
- * Released migrations call this function, so it also brings the tables of earlier releases up to date. Each change of
- * `row-counts.sql` takes a further migration that calls it.
+ * Released migrations call this function, so it also brings the tables of earlier releases up to date. A further migration calls
+ * `boundFolds`.
  */
 export async function createRowCounts(db: QueryExecutorProvider, counts: RowCounts) {
   const { table } = counts;
@@ -35,19 +38,29 @@ export async function createRowCounts(db: QueryExecutorProvider, counts: RowCoun
   const named = (name: string) => sql.id(schema, name);
   // Before the tables of the counts, in the order in which readers lock them.
   await sql`lock table ${named(table)} in share row exclusive mode`.execute(db);
-  await sql.raw(statementsFor(schema, counts)).execute(db);
+  await sql.raw(statementsFor(created, schema, counts)).execute(db);
   if (isCounted) return;
   // The tables of releases whose triggers updated counts.
   await sql`drop table if exists ${named(`${table}_slot_count`)}, ${named(`${table}_block_count`)}`.execute(db);
   await sql`select ${named(`${table}_count_recount`)}()`.execute(db);
 }
 
-/** `row-counts.sql` for another table. Names are qualified, so that functions work with any `search_path`. */
-function statementsFor(schema: string, { table, filter }: RowCounts) {
+/**
+ * For migrations after that with `createRowCounts`: folds take a bounded number of changes and skip none that commits late, an update
+ * appends one change a block, and `truncate` locks the tables of the counts in the order of readers.
+ */
+export async function boundFolds(db: QueryExecutorProvider, counts: RowCounts) {
+  const { rows } = await sql<{ schema: string }>`select current_schema() as schema`.execute(db);
+  for (const text of counts.filter ? [boundedFolds, bulkUpdates] : [boundedFolds])
+    await sql.raw(statementsFor(text, rows[0]!.schema, counts)).execute(db);
+}
+
+/** A file for another table. Names are qualified, so that functions work with any `search_path`. */
+function statementsFor(text: string, schema: string, { table, filter }: RowCounts) {
   const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
   const condition = (row = '') =>
     filter ? `(${row}${quoted(filter.column)} = '${filter.value.replaceAll("'", "''")}')` : 'false';
-  return template
+  return text
     .replaceAll(/(trigger )?counted_table(\w*)/g, (_, trigger: string | undefined, suffix: string) =>
       trigger ? `${trigger}${quoted(table + suffix)}` : `${quoted(schema)}.${quoted(table + suffix)}`,
     )
@@ -58,10 +71,12 @@ function statementsFor(schema: string, { table, filter }: RowCounts) {
 /**
  * Adds the changes of committed transactions to the totals. Counts are exact without it, and take longer to read with
  * each change.
+ * @param bound maximum number of changes; the default takes some 100 ms
  * @returns the number of changes; 0 also while another session folds
  */
-export async function foldRowCounts(db: QueryExecutorProvider, { table }: RowCounts): Promise<number> {
-  const { rows } = await sql<{ folded: number }>`select ${sql.id(`${table}_count_fold`)}() as folded`.execute(db);
+export async function foldRowCounts(db: QueryExecutorProvider, { table }: RowCounts, bound?: number): Promise<number> {
+  const { rows } = await sql<{ folded: number }>`
+    select ${sql.id(`${table}_count_fold`)}(${bound === undefined ? sql`` : sql.lit(bound)}) as folded`.execute(db);
   return rows[0]!.folded;
 }
 

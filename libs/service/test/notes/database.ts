@@ -1,4 +1,10 @@
-import { createIdempotencyKeys, createRowCounts, type Migrations, type RowCounts } from '@rest-services/database';
+import {
+  boundFolds,
+  createIdempotencyKeys,
+  createRowCounts,
+  type Migrations,
+  type RowCounts,
+} from '@rest-services/database';
 import type { Generated } from 'kysely';
 
 export interface NotesDatabase {
@@ -20,4 +26,5 @@ export const migrations: Migrations = {
     },
   },
   '0002_idempotency_keys': { up: createIdempotencyKeys },
+  '0003_bounded_folds': { up: (db) => boundFolds(db, rowCounts) },
 };

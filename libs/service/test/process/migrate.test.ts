@@ -14,12 +14,19 @@ async function readiness(url: string) {
 
 test('`node main.js migrate` logs each migration once, and then /readyz responds 200', async () => {
   const url = await notes.start({ MIGRATE_ON_START: 'false' }).listening();
-  expect(await readiness(url)).toEqual([503, { message: 'migrations pending: 0001_note, 0002_idempotency_keys' }]);
+  expect(await readiness(url)).toEqual([
+    503,
+    { message: 'migrations pending: 0001_note, 0002_idempotency_keys, 0003_bounded_folds' },
+  ]);
   const job = notes.start({}, 'migrate');
   expect((await job.ended).code).toBe(0);
   expect(await readiness(url)).toEqual([200, { message: 'ready' }]);
   const applied = job.log.filter(({ msg }) => msg === 'Migration applied');
-  expect(applied.map(({ migration }) => migration)).toEqual(['0001_note', '0002_idempotency_keys']);
+  expect(applied.map(({ migration }) => migration)).toEqual([
+    '0001_note',
+    '0002_idempotency_keys',
+    '0003_bounded_folds',
+  ]);
   expect(applied[0]).toMatchObject({ level: 30, ms: expect.any(Number) });
 });
 
