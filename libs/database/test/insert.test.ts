@@ -138,6 +138,24 @@ describe('Inserts at the same time', () => {
     await Promise.all(processes.map((each) => each.destroy()));
   });
 
+  test('fail with words that say setval where rows were loaded with ids of their own', async () => {
+    const tasks = repositoryOf('task');
+    const next = await tasks.insert({ title });
+    await sql`insert into task (id, title) overriding system value
+      select n, 'loaded' from generate_series(${next + 1}::int, ${next + 20}::int) n`.execute(db);
+    const outcomes = await Promise.allSettled([
+      tasks.insert({ title }),
+      tasks.insert({ title }, { key: 'loaded', request: '' }),
+    ]);
+    const reason: unknown = expect.objectContaining({
+      code: 'SEQUENCE_BEHIND',
+      message: expect.stringMatching('setval'),
+    });
+    expect(outcomes).toEqual(outcomes.map(() => ({ status: 'rejected', reason })));
+    await sql`select setval(pg_get_serial_sequence('task', 'id'), (select max(id) from task))`.execute(db);
+    expect(await tasks.insert({ title })).toBe(next + 21);
+  });
+
   test('get the ids of their rows whatever types the columns have', async () => {
     await sql`create table every_type (
       id bigint generated always as identity primary key, text text, char char(8), varchar varchar(8), uuid uuid,

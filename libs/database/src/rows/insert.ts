@@ -79,17 +79,19 @@ export function createInsert<Tables>(db: Database<Tables>, table: string, column
   }
 
   async function insertAlone({ row, once }: Insertion): Promise<Outcome> {
-    if (!once) return { id: (await insertOne(JSON.stringify(row))).rows[0]!.id, isSame: true };
     try {
-      return (await insertAll([{ row, once }]))[0]!;
+      if (once) return (await insertAll([{ row, once }]))[0]!;
+      return { id: (await insertOne(JSON.stringify(row))).rows[0]!.id, isSame: true };
     } catch (error) {
       if (errorClass(error) !== SQLSTATE_CLASS.INTEGRITY_CONSTRAINT_VIOLATION) throw error;
       // The same request, at the same time, may have stored the key, or the unique value of the row.
-      const [found] = (await findOnce(digest(once.request), digest(once.key))).rows;
-      if (!found) throw error;
-      return found;
+      const [found] = once ? (await findOnce(digest(once.request), digest(once.key))).rows : [];
+      if (found) return found;
+      throw isOfPrimaryKey(error) ? sequenceBehind(table, error) : error;
     }
   }
+
+  const isOfPrimaryKey = (error: unknown) => (error as { constraint?: string }).constraint === `${table}_pkey`;
 
   const { lockWaits } = db;
   const insertInTurn = (insertion: Insertion, deadline = performance.now() + SHARED_MS) =>
@@ -198,3 +200,13 @@ const digest = (text: string) => `\\x${hash('sha256', text, 'hex')}`;
 /** Digests as PostgreSQL writes an array of bytes, null for `undefined`. */
 const digests = (texts: readonly (string | undefined)[]) =>
   `{${texts.map((text) => (text === undefined ? 'null' : `"\\\\x${hash('sha256', text, 'hex')}"`)).join()}}`;
+
+/** Rows were loaded with ids that the sequence has not assigned. No client can mend that, so it is no conflict but a failure. */
+const sequenceBehind = (table: string, cause: unknown) =>
+  Object.assign(
+    new Error(
+      `New ids of ${table} are taken. Run: select setval(pg_get_serial_sequence('${table}', 'id'), (select max(id) from ${table}))`,
+      { cause },
+    ),
+    { code: 'SEQUENCE_BEHIND' },
+  );
