@@ -14,8 +14,12 @@ const result = await autocannon({
   requests: [
     {
       setupRequest: (request) => {
-        const { method, path, body } = draw();
-        const headers = { ...request.headers, ...(body ? { 'content-type': 'application/json' } : {}) };
+        const { method, path, body, key } = draw();
+        const headers = {
+          ...request.headers,
+          ...(body ? { 'content-type': 'application/json' } : {}),
+          ...(key ? { 'idempotency-key': fill(key, Math.random) } : {}),
+        };
         return {
           ...request,
           method,

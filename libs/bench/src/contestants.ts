@@ -31,7 +31,7 @@ export const programs = {
 export const itemTableOf = (name: string) => (name === names.statementPerRequest ? 'item' : 'plain_item');
 
 /** Triggers make a difference to these. */
-export const writeScenarios = ['create', 'update', 'mixed'];
+export const writeScenarios = ['create', 'create-once', 'update', 'mixed'];
 
 /** The constant answers of the ceiling are of these scenarios. */
 export const constantScenarios = ['read', 'first-page'];

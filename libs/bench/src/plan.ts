@@ -42,6 +42,6 @@ export const quickPlan: Plan = {
   warmUpSeconds: 0.2,
   connections: [1, 64],
   connectionsBeside: [64],
-  scenarios: ['read', 'first-page', 'create'],
+  scenarios: ['read', 'first-page', 'create', 'create-once'],
   starts: 3,
 };

@@ -10,6 +10,8 @@ export interface RequestKind {
   method: 'GET' | 'POST' | 'PUT';
   path: Template;
   body?: Template;
+  /** The header Idempotency-Key. */
+  key?: Template;
   /** Out of a hundred requests of the scenario. */
   share: number;
 }
@@ -53,6 +55,11 @@ export function scenariosFor(rows: Rows): Scenario[] {
     body: ['{"title":"Buy milk, bottle ', id, '"}'],
     share: 100,
   };
+  // Two of the same are as rare as a lost request.
+  const createOnce: RequestKind = {
+    ...create,
+    key: ['key-', { from: 1, to: 2 ** 31 - 1 }, '-', { from: 1, to: 2 ** 31 - 1 }],
+  };
   const update: RequestKind = {
     method: 'PUT',
     path: ['/v1/items/', id],
@@ -71,6 +78,7 @@ export function scenariosFor(rows: Rows): Scenario[] {
     { name: 'deep-page', title: 'GET deep page', service: 'items', requests: [deepPage] },
     { name: 'search', title: 'Title search', service: 'tutorials', requests: [search] },
     { name: 'create', title: 'POST', service: 'items', requests: [create] },
+    { name: 'create-once', title: 'POST with Idempotency-Key', service: 'items', requests: [createOnce] },
     { name: 'update', title: 'PUT', service: 'items', requests: [update] },
     {
       name: 'mixed',

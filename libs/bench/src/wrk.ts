@@ -4,9 +4,9 @@ import type { RequestKind, Template } from './scenarios.ts';
 /** The Lua program with which wrk makes the requests, and prints its result as a line of JSON at the end. */
 export function wrkScript(requests: RequestKind[]): string {
   const choices: string[][] = [];
-  const kinds = requests.map(({ method, path, body, share }) => {
-    const bodyOrNil = body ? inLua(body, choices) : 'nil';
-    return `  { ${share}, function() return http("${method}", ${inLua(path, choices)}, ${bodyOrNil}) end },`;
+  const kinds = requests.map(({ method, path, body, key, share }) => {
+    const orNil = (template?: Template) => (template ? inLua(template, choices) : 'nil');
+    return `  { ${share}, function() return http("${method}", ${inLua(path, choices)}, ${orNil(body)}, ${orNil(key)}) end },`;
   });
   const shares = requests.reduce((sum, { share }) => sum + share, 0);
   const texts = choices.map((choice) => `  { ${choice.map(quoted).join(', ')} },`);
@@ -17,8 +17,9 @@ local texts = {
 ${texts.join('\n')}
 }
 
-local function http(method, path, body)
+local function http(method, path, body, key)
   local head = method .. " " .. path .. " HTTP/1.1\\r\\nHost: " .. host .. "\\r\\n"
+  if key then head = head .. "Idempotency-Key: " .. key .. "\\r\\n" end
   if not body then return head .. "\\r\\n" end
   return head .. "Content-Type: application/json\\r\\nContent-Length: " .. #body .. "\\r\\n\\r\\n" .. body
 end

@@ -13,7 +13,7 @@ import { parseWrk } from '../src/wrk.ts';
 
 const requests: RequestKind[] = [
   { method: 'GET', path: ['/things/', { from: 1, to: 3 }], share: 75 },
-  { method: 'PUT', path: ['/things'], body: ['{"name":"', { oneOf: ['one', 'other'] }, '"}'], share: 25 },
+  { method: 'PUT', path: ['/things'], body: ['{"name":"', { oneOf: ['one', 'other'] }, '"}'], key: ['key'], share: 25 },
 ];
 
 let directory: string;
@@ -27,7 +27,8 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     void (async () => {
       const body = request.method === 'PUT' ? JSON.stringify(await json(request)) : '';
-      const what = `${request.method} ${request.url} ${body}`.trim();
+      const key = String(request.headers['idempotency-key'] ?? '');
+      const what = `${request.method} ${request.url} ${body} ${key}`.trim();
       seen.set(what, (seen.get(what) ?? 0) + 1);
       response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
     })();
@@ -56,8 +57,8 @@ describe.each([
       'GET /things/1',
       'GET /things/2',
       'GET /things/3',
-      'PUT /things {"name":"one"}',
-      'PUT /things {"name":"other"}',
+      'PUT /things {"name":"one"} key',
+      'PUT /things {"name":"other"} key',
     ]);
     const count = (method: string) =>
       [...seen].filter(([what]) => what.startsWith(method)).reduce((sum, [, times]) => sum + times, 0);

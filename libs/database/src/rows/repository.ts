@@ -151,7 +151,7 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
    */
   list(filter: { [Name in keyof Row]?: NonNullable<Row[Name]> } = {}): Promise<List<Row>> {
     const key = JSON.stringify(filter);
-    const list = this.#lists.get(key) ?? this.#prepareList(filter as Values);
+    const list = this.#lists.get(key) ?? this.#prepareList(filter);
     this.#lists.set(key, list);
     return list();
   }

@@ -3,7 +3,6 @@ import {
   checkRowCounts,
   countRows,
   errorCode,
-  SQLSTATE,
   type Database,
   foldRowCounts,
   sampleRowCounts,
@@ -30,8 +29,7 @@ export interface RowCountState {
 }
 
 /**
- * Folds and checks row counts in the background from the time when `app` listens until it closes. Logs that a right is
- * missing, and leaves other failures of the database to requests and probes.
+ * Folds and checks row counts in the background from the time when `app` listens until it closes.
  * @returns what the checks have found
  */
 export function maintainRowCounts<Tables>(
@@ -56,32 +54,38 @@ export function maintainRowCounts<Tables>(
   });
 
   async function fold(counts: RowCounts) {
-    let isRefused = false;
+    let logged: string | undefined;
     for (let folded = 0; await elapsed(folded > 0 ? FOLD_DELAY_MS : IDLE_DELAY_MS);) {
-      folded = await foldRowCounts(db, counts).catch((error: unknown) => {
-        if (errorCode(error) === SQLSTATE.INSUFFICIENT_PRIVILEGE && !isRefused) {
-          isRefused = true;
+      try {
+        folded = await foldRowCounts(db, counts);
+        logged = undefined;
+      } catch (error) {
+        folded = 0;
+        // Once, not each second of an outage.
+        if (logged !== errorCode(error))
           app.log.error({ err: error, table: counts.table }, 'Row counts are not folded, so that pages get slower');
-        }
-        return 0;
-      });
+        logged = errorCode(error);
+      }
     }
   }
 
   async function check(counts: RowCounts, blocks: Set<number>) {
     let last: number | undefined;
     do {
-      // A block that differed is checked again until it is exact.
+      // A block that differed is checked again until it is exact, or has neither rows nor counts.
       const [suspect] = blocks;
-      const after = suspect === undefined ? last : suspect - 1;
-      const result = await checkRowCounts(db, counts, after).catch(() => undefined);
-      const total = await countRows(db, counts).catch(() => undefined);
-      if (total !== undefined) totals.set(counts.table, total);
-      last = result?.block;
-      if (result === undefined) continue;
-      if (result.isExact) blocks.delete(result.block);
-      else if (!blocks.has(result.block)) logInexact(app.log, counts, result);
-      if (!result.isExact) blocks.add(result.block);
+      try {
+        const result = await checkRowCounts(db, counts, suspect === undefined ? last : suspect - 1);
+        if (suspect !== undefined && result?.block !== suspect) blocks.delete(suspect);
+        last = result?.block;
+        if (result?.isExact === false) {
+          if (!blocks.has(result.block)) logInexact(app.log, counts, result);
+          blocks.add(result.block);
+        } else if (result) blocks.delete(result.block);
+        totals.set(counts.table, await countRows(db, counts));
+      } catch {
+        // Requests and probes report a database that does not respond.
+      }
     } while (await elapsed(CHECK_DELAY_MS));
   }
 
