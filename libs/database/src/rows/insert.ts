@@ -201,7 +201,7 @@ const digest = (text: string) => `\\x${hash('sha256', text, 'hex')}`;
 const digests = (texts: readonly (string | undefined)[]) =>
   `{${texts.map((text) => (text === undefined ? 'null' : `"\\\\x${hash('sha256', text, 'hex')}"`)).join()}}`;
 
-/** Rows were loaded with ids that the sequence has not assigned. No client can mend that, so it is no conflict but a failure. */
+/** Rows were loaded with ids that the sequence has not assigned. No client can mend that, so it is a failure, not a conflict. */
 const sequenceBehind = (table: string, cause: unknown) =>
   Object.assign(
     new Error(

@@ -1,6 +1,6 @@
 import { checkViolations } from '../service/proxy.ts';
 
-/** An HTTP response, of which Jest prints status and body when a test fails: the headers are no properties of its own. */
+/** An HTTP response, of which Jest prints status and body when a test fails: the headers are a getter. */
 export class JsonResponse {
   readonly status: number;
   /** Parsed JSON, or `undefined` for an empty body. */
