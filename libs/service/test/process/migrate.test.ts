@@ -18,6 +18,8 @@ test('`node main.js migrate` logs each migration once, and then /readyz responds
     503,
     { message: 'migrations pending: 0001_note, 0002_idempotency_keys, 0003_bounded_folds' },
   ]);
+  // It is alive, so that no container restarts it.
+  expect((await notes.start({ PORT: new URL(url).port }, 'health').ended).code).toBe(0);
   const job = notes.start({}, 'migrate');
   expect((await job.ended).code).toBe(0);
   expect(await readiness(url)).toEqual([200, { message: 'ready' }]);
