@@ -19,7 +19,7 @@ const options = () => ({ url: database.url, onConnectionError: () => undefined }
 
 beforeEach(async () => {
   database = await createTestDatabase();
-  db = new Database({ ...options(), poolMax: 2, hasTimeouts: false });
+  db = new Database({ ...options(), poolMax: 1 });
 });
 afterEach(async () => {
   await db.destroy();
@@ -76,12 +76,14 @@ describe('migrate', () => {
 
   test('goes on some seconds after a process that creates an index is frozen', async () => {
     await migrate(options(), released);
-    const writer = await db.startTransaction().execute();
+    const patient = new Database<Record<string, never>>({ ...options(), poolMax: 1, hasTimeouts: false });
+    const writer = await patient.startTransaction().execute();
     await sql`insert into item values ('Writing')`.execute(writer);
     const { child, hasWritten } = start('index-creator.ts');
     await hasWritten;
     child.kill('SIGSTOP');
     await writer.commit().execute();
+    await patient.destroy();
     await migrate(options(), indexed);
     child.kill('SIGKILL');
     const { rows } = await sql`select from pg_index where indisvalid and indexrelid = 'item_status'::regclass`.execute(

@@ -75,7 +75,11 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     await sendJson(url, 'PUT', '/notes/1', { title: 's3cret2' });
     await sendJson(url, 'GET', '/notes/summary');
     for (const [request, name, text] of [
-      ['POST /notes', 'insert note', /^insert into "note" \("title"\)\s+values \(\$1\)/],
+      [
+        'POST /notes',
+        'insert note',
+        /^insert into "note" \("title"\)\s+select "title" from json_populate_record\(null::"note", \$1\)/,
+      ],
       ['PUT /notes/:id', 'update note', /^update "note" .* where id = \$2/],
       ['GET /notes/summary', 'select note_count', /^select "total" from "note_count"/],
     ] as const) {
