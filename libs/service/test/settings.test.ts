@@ -75,26 +75,29 @@ describe('Settings', () => {
     expect(() => loadSettings({}, 8080)).toThrow(/^DATABASE_URL must be set, to postgres:\/\/\S+; it is not set$/);
   });
 
-  test('never show a wrong DATABASE_URL, which may hold a password', () => {
-    for (const url of [
-      'mysql://root:pa55word@db',
-      'postgres://root:pa55word@db:99999/x',
-      'postgres://root:pa55word%zz@db/x',
-      'postgres://root:pa55word@db/x?port=abc',
-      'postgres://root:pa55word@db/x?port=65536',
-      'postgres://root:pa55word@db/x?sslrootcert=/nowhere',
-      'postgres://root:old@db/x\npostgres://root:pa55word@db/x',
-      'postgres://root:pa55word@a:5432,b:0/x',
-      'postgres://root:pa55word@a,,b/x',
-      'postgres://root:pa55word@[::1/x',
-      'postgres://root:pa55word@/x?host=a,b,c&port=1,2',
-      'postgres://root:pa55word@db/x?connect_timeout=1s',
-      'postgres://root:pa55word@db/x?sslmode=verify-ca',
-      'postgres://root:pa55word@db/x?sslmode=require&sslrootcert=system',
-    ]) {
-      expect(() => load({ DATABASE_URL: url })).toThrow(/^(?!.*pa55word)DATABASE_URL must be/);
-    }
-  });
+  test.each(['DATABASE_URL', 'DATABASE_MIGRATION_URL', 'DATABASE_READ_URL'])(
+    'never show a wrong %s, which may hold a password',
+    (name) => {
+      for (const url of [
+        'mysql://root:pa55word@db',
+        'postgres://root:pa55word@db:99999/x',
+        'postgres://root:pa55word%zz@db/x',
+        'postgres://root:pa55word@db/x?port=abc',
+        'postgres://root:pa55word@db/x?port=65536',
+        'postgres://root:pa55word@db/x?sslrootcert=/nowhere',
+        'postgres://root:old@db/x\npostgres://root:pa55word@db/x',
+        'postgres://root:pa55word@a:5432,b:0/x',
+        'postgres://root:pa55word@a,,b/x',
+        'postgres://root:pa55word@[::1/x',
+        'postgres://root:pa55word@/x?host=a,b,c&port=1,2',
+        'postgres://root:pa55word@db/x?connect_timeout=1s',
+        'postgres://root:pa55word@db/x?sslmode=verify-ca',
+        'postgres://root:pa55word@db/x?sslmode=require&sslrootcert=system',
+      ]) {
+        expect(() => load({ [name]: url })).toThrow(new RegExp(`^(?!.*pa55word)${name} must be`));
+      }
+    },
+  );
 
   test.each(['DATABASE_URL', 'DATABASE_MIGRATION_URL'])(
     'name the parameter and the file of %s that cannot be read',

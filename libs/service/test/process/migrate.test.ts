@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { createTestDatabase } from '@rest-services/local-postgres';
 import { openTestConnection, processesOf, withRole } from '@rest-services/testing';
@@ -30,6 +32,20 @@ test('`node main.js migrate` logs each migration once, and then /readyz responds
     '0003_bounded_folds',
   ]);
   expect(applied[0]).toMatchObject({ level: 30, ms: expect.any(Number) });
+});
+
+test('a database that is starting up is waited for', async () => {
+  const fields = ['SFATAL', 'C57P03', 'Mthe database system is starting up', ''].join('\0');
+  const response = Buffer.from(`E....${fields}\0`);
+  response.writeInt32BE(response.length - 1, 1);
+  const server = createServer((socket) => socket.once('data', () => socket.end(response))).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const service = notes.start({ DATABASE_URL: `postgres://notes:secret@127.0.0.1:${port}/notes` });
+  await service.logged(/^database is not up yet/);
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+  server.close();
 });
 
 test('three connections are enough to migrate, also while another process migrates', () =>
