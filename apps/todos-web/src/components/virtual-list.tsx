@@ -56,7 +56,7 @@ export function VirtualList({ items, chosenBy, children }: VirtualListProps) {
     if (isDrawn.current) look();
     isDrawn.current = true;
     // The first screen is seen before the rows around it are made.
-    const rest = requestAnimationFrame(() => requestAnimationFrame(look));
+    let rest = requestAnimationFrame(() => (rest = requestAnimationFrame(look)));
     addEventListener('scroll', look, { passive: true });
     addEventListener('resize', look);
     addEventListener('beforeprint', print);
