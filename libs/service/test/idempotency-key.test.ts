@@ -126,10 +126,10 @@ describe('Idempotency-Key', () => {
     const requests: Promise<FirstResponse>[] = [];
     const isOver = new Error('rolled back');
     const holding = db.transaction().execute(async (transaction) => {
-      // All requests wait for this key, and continue at the same moment.
+      // A statement of each process waits for this key, with both of its requests, and they continue at the same moment.
       await sql`insert into idempotency_key (key, request, row_id) values (sha256('key'), '', 0)`.execute(transaction);
       requests.push(...[0, 1, 0, 1].map((process) => post(urls[process]!, 1, 'key')));
-      while ((await countLockWaits()) < requests.length);
+      while ((await countLockWaits()) < urls.length);
       throw isOver;
     });
     await expect(holding).rejects.toBe(isOver);
