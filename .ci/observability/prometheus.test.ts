@@ -45,6 +45,8 @@ test('Prometheus loads the rules, scrapes a service, and runs each query of the 
     }
   };
   try {
+    // It listens before it answers queries.
+    while (!(await fetch(`http://127.0.0.1:${port}/-/ready`)).ok) await sleep(100);
     await becomesTrue('up == 1');
     await becomesTrue('service_ready == 1');
     await becomesTrue('database_table_rows');
