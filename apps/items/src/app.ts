@@ -1,5 +1,5 @@
 import { coalesce } from '@rest-services/concurrency';
-import { repository, type Database } from '@rest-services/database';
+import { prepared, repository, type Database } from '@rest-services/database';
 import { InvalidInputError, NotFoundError } from '@rest-services/errors';
 import { pageHeaders, rowsOf } from '@rest-services/pagination';
 import {
@@ -30,7 +30,8 @@ export async function buildApp(db: Database<ItemsDatabase>, settings: Settings) 
     update: { columns: columnsOf(schemas.updateItem.body), absent: 'kept', touch: 'updated_at' },
   });
   const ifMatch = createIfMatch(schemas.Item);
-  const summarise = coalesce(() => db.selectFrom('item_count').select(['finished', 'total']).executeTakeFirstOrThrow());
+  const summary = prepared(db.kysely.selectFrom('item_count').select(['finished', 'total']));
+  const summarise = coalesce(async () => (await db.read(summary, [])).rows[0]!);
 
   app.post('/v1/items', { schema: schemas.createItem }, async (request, reply) => {
     const id = await items.insert(request.body, idempotencyKeyOf(request));

@@ -24,7 +24,7 @@ test('Items that an older release has stored are counted, and so is what it stor
       select 'item', case when n % 4 = 0 then 'Finished' else 'Doing' end from generate_series(1, 1000) n`.execute(db);
   await fill();
   await migrate(options(), migrations);
-  const summary = () => db.selectFrom('item_count').select(['finished', 'total']).executeTakeFirst();
+  const summary = () => db.kysely.selectFrom('item_count').select(['finished', 'total']).executeTakeFirst();
   expect(await summary()).toEqual({ finished: 250, total: 1_000 });
   await fill();
   expect(await summary()).toEqual({ finished: 500, total: 2_000 });

@@ -1,4 +1,5 @@
-import { errorCode, repository, SQLSTATE, type Database } from '@rest-services/database';
+import { Batcher } from '@rest-services/concurrency';
+import { errorCode, repository, SQLSTATE, WRITE_MS, type Database } from '@rest-services/database';
 import { InvalidInputError, NotFoundError, overloaded } from '@rest-services/errors';
 import {
   columnsOf,
@@ -34,6 +35,11 @@ export async function buildApp(db: Database<TutorialsDatabase>, settings: Settin
   });
 
   const ifMatch = createIfMatch(schemas.Tutorial);
+  // Requests at once share a deletion. It takes part in the waits for locks: several would take the connections of all requests.
+  const deletion = new Batcher<undefined, number>(async (requests) => {
+    const count = await db.lockWaits.run((deadline) => deleteAll(db.kysely, deadline), 'tutorial');
+    return requests.map(() => count);
+  }, Infinity);
 
   app.get('/api/tutorials', { schema: schemas.listTutorials }, async ({ query: { title } }, reply) =>
     sendList(reply, await (title ? tutorials.search(title) : tutorials.list())),
@@ -73,7 +79,7 @@ export async function buildApp(db: Database<TutorialsDatabase>, settings: Settin
 
   app.delete('/api/tutorials', { schema: schemas.deleteAllTutorials }, async (request) => {
     refuseTags(request);
-    const count = await deleteAll(db);
+    const count = await deletion.load(undefined);
     return { message: `${count} Tutorials were deleted successfully!` };
   });
 
@@ -81,24 +87,28 @@ export async function buildApp(db: Database<TutorialsDatabase>, settings: Settin
 }
 
 /**
+ * @param deadline a time of `performance.now()`
  * @returns the number of deleted rows
  * @throws OverloadedError when the table can't be truncated and too little time remains to delete the rows one by one
  */
-async function deleteAll(db: Kysely<TutorialsDatabase>) {
-  const begunAt = performance.now();
+async function deleteAll(db: Kysely<TutorialsDatabase>, deadline: number) {
+  const refuseWithin = (ms: number) => {
+    if (performance.now() > deadline - ms) throw overloaded('lock');
+  };
   try {
     await db.transaction().execute(endAutovacuum);
+    refuseWithin(TRUNCATE_MS);
     return await db.transaction().execute(truncate);
   } catch (error) {
     if (!NOT_TO_BE_TRUNCATED.has(errorCode(error))) throw error;
-    if (performance.now() - begunAt > TIME_TO_TRUNCATE_MS) throw overloaded('lock');
+    refuseWithin(WRITE_MS);
     const { numDeletedRows } = await db.deleteFrom('tutorial').executeTakeFirst();
     return Number(numDeletedRows);
   }
 }
 
-/** Maximum time to truncate, of the 3 s that a request may take. PostgreSQL cancels the `delete` after 1.4 s. */
-const TIME_TO_TRUNCATE_MS = 1_500;
+/** Time that truncating needs, its wait for a lock included. */
+const TRUNCATE_MS = 1_000;
 
 /**
  * Ends autovacuum of the table, which takes long after a load of many rows: PostgreSQL cancels it for a session that has waited for a

@@ -1,3 +1,11 @@
+/** How long a call may wait for its turn. */
+export interface Patience {
+  /** A time of `performance.now()`. A call whose turn comes at once begins even after it. */
+  deadline: number;
+  /** Makes the error of a call that has not begun by the deadline, and never will. */
+  onLate: () => Error;
+}
+
 /**
  * Limits how many calls run at once; the others wait in their order. Unlike p-limit, it costs next to nothing to create: each
  * changed row has one.
@@ -5,7 +13,7 @@
 export class Semaphore {
   readonly #capacity: number;
   #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
 
   constructor(capacity: number) {
     this.#capacity = capacity;
@@ -21,19 +29,42 @@ export class Semaphore {
 
   /** Number of calls that wait. */
   get waiting() {
-    return this.#waiting.length;
+    return this.#waiting.size;
   }
 
-  async run<Result>(work: () => Promise<Result>): Promise<Result> {
-    // A call that ends hands its place to the next one, so that no call in between can take it.
-    if (this.isFull) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  async run<Result>(work: () => Promise<Result>, patience?: Patience): Promise<Result> {
+    if (this.isFull) await this.#turn(patience);
     else this.#running += 1;
     try {
       return await work();
     } finally {
-      const next = this.#waiting.shift();
+      // A call that ends hands its place to the next one, so that no call in between can take it.
+      const [next] = this.#waiting;
       if (next) next();
       else this.#running -= 1;
     }
+  }
+
+  #turn(patience: Patience | undefined) {
+    return new Promise<void>((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(begin);
+      };
+      const begin = () => {
+        end();
+        resolve();
+      };
+      const timer =
+        patience &&
+        setTimeout(
+          () => {
+            end();
+            reject(patience.onLate());
+          },
+          Math.max(1, patience.deadline - performance.now()),
+        );
+      this.#waiting.add(begin);
+    });
   }
 }

@@ -77,7 +77,7 @@ describe('migrate', () => {
   test('goes on some seconds after a process that creates an index is frozen', async () => {
     await migrate(options(), released);
     const patient = new Database<Record<string, never>>({ ...options(), poolMax: 1, hasTimeouts: false });
-    const writer = await patient.startTransaction().execute();
+    const writer = await patient.kysely.startTransaction().execute();
     await sql`insert into item values ('Writing')`.execute(writer);
     const { child, hasWritten } = start('index-creator.ts');
     await hasWritten;

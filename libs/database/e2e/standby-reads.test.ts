@@ -60,16 +60,16 @@ describe('Reads', () => {
 
   /** Whether a read runs at the standby. */
   async function readsFromStandby() {
-    const { rows } = await db.read<{ standby: boolean }>('select pg_is_in_recovery() as standby', []);
+    const { rows } = await db.read<{ standby: boolean }>({ text: 'select pg_is_in_recovery() as standby' }, []);
     return rows[0]!.standby;
   }
 
   test('go to the standby, and show every write that was acknowledged', async () => {
     expect(await readsFromStandby()).toBe(true);
-    await db.run('create table written (number int)', []);
+    await db.write({ text: 'create table written (number int)' }, []);
     for (let number = 1; number <= 300; number++) {
-      await db.run('insert into written values ($1)', [number]);
-      const { rows } = await db.read<{ last: number }>('select max(number) as last from written', []);
+      await db.write({ text: 'insert into written values ($1)' }, [number]);
+      const { rows } = await db.read<{ last: number }>({ text: 'select max(number) as last from written' }, []);
       expect(rows).toEqual([{ last: number }]);
     }
     expect(obstacles).toEqual([undefined]);
@@ -123,7 +123,7 @@ describe('Reads', () => {
     await restricted.checkStandby();
     expect(restricted.readsFromStandby).toBe(false);
 
-    await db.read(`alter system set cluster_name = 'b'`, []);
+    await db.read({ text: `alter system set cluster_name = 'b'` }, []);
     await stop(standby);
     await replication.start(standby);
     await restricted.checkStandby();

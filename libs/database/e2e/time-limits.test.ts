@@ -4,7 +4,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { OverloadedError } from '@rest-services/errors';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { sql, type Kysely } from 'kysely';
+import { sql } from 'kysely';
 import { Database } from '../src/index.ts';
 
 let database: TestDatabase;
@@ -17,7 +17,7 @@ const onConnectionError = () => undefined;
 const open = (url = database.url, poolMax = 1) => new Database({ url, poolMax, onConnectionError });
 
 /** Connects, which may take longer than a request waits on a busy machine. */
-async function connected(db: Kysely<unknown>): Promise<void> {
+async function connected(db: Database<unknown>): Promise<void> {
   await sql`select 1`.execute(db).catch(() => connected(db));
 }
 
@@ -75,7 +75,7 @@ describe('Database', () => {
     const { proxy, url } = await silenceableProxy();
     const db = open(url);
     let startedAt = 0;
-    const outcome = db.transaction().execute(async (transaction) => {
+    const outcome = db.kysely.transaction().execute(async (transaction) => {
       startedAt = performance.now();
       await sql`select pg_sleep(1.2)`.execute(transaction);
       proxy.silence();
@@ -112,9 +112,9 @@ describe('Database', () => {
     ];
     await sql`create table held ()`.execute(other);
     // As a process that is frozen, or cut off from the network: it asks for nothing more, and ends nothing.
-    const abandoned = await db.startTransaction().execute();
+    const abandoned = await db.kysely.startTransaction().execute();
     await sql`lock table held`.execute(abandoned);
-    await other.transaction().execute((waiting) => sql`lock table held`.execute(waiting));
+    await other.kysely.transaction().execute((waiting) => sql`lock table held`.execute(waiting));
     await Promise.allSettled([abandoned.rollback().execute(), other.destroy(), db.destroy()]);
   });
 

@@ -2,6 +2,7 @@ export { Database, type DatabaseOptions, type PoolUse } from './connection/datab
 export { checkServer, checkSessions, checkWritable } from './connection/server/check-server.ts';
 export { ConnectionUrlError, nameOf, parseConnectionUrl, type Server } from './connection/server/connection-url.ts';
 export { type Obstacle } from './connection/standby-reads.ts';
+export { prepared, type Statement } from './connection/statement.ts';
 export { type Pooler } from './connection/session-pool.ts';
 export { type ConcurrentIndex } from './migrations/concurrent-index.ts';
 export { createFoldCase } from './migrations/fold-case.ts';
@@ -24,3 +25,4 @@ export { type List } from './rows/list.ts';
 export { repository, type Page, type Repository } from './rows/repository.ts';
 export { type Table } from './rows/table.ts';
 export { errorCode, SQLSTATE } from './sqlstate.ts';
+export { WRITE_MS } from './time-budget.ts';

@@ -142,7 +142,7 @@ async function startWriter() {
   const writing = new Database({ ...options(), poolMax: 1, hasTimeouts: false });
   const started = Promise.withResolvers<number>();
   const ended = Promise.withResolvers<unknown>();
-  const written = writing.transaction().execute(async (transaction) => {
+  const written = writing.kysely.transaction().execute(async (transaction) => {
     await sql`insert into item values ('Writing')`.execute(transaction);
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction);
     started.resolve(rows[0]!.pid);

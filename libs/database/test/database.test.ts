@@ -126,10 +126,50 @@ describe('Database', () => {
     await Promise.all([db.destroy(), other.destroy()]);
   });
 
+  test('closes only the session whose write is refused as read-only, and counts it as no lost connection', async () => {
+    const [db, other] = [open(database.url, 2), open()];
+    const session = () => sql<{ pid: number }>`select pg_backend_pid() as pid from pg_sleep(0.1)`.execute(db);
+    const pids = async () => (await Promise.all([session(), session()])).map(({ rows }) => rows[0]!.pid);
+    const before = await pids();
+    await sql`set default_transaction_read_only = on`.execute(db);
+    await expect(sql`create table refused ()`.execute(db)).rejects.toMatchObject({ code: '25006' });
+    expect(db.health.isReadOnly).toBe(true);
+    const after = await pids();
+    expect(after.filter((pid) => before.includes(pid))).toHaveLength(1);
+    expect([db.health.lostConnections, db.health.isReadOnly]).toEqual([0, false]);
+    await Promise.all([db.destroy(), other.destroy()]);
+  });
+
+  test('knows within a second that the server behind a pooler takes no more writes', async () => {
+    const db = new Database({ url: database.url, pooler: 'transaction', poolMax: 1, onConnectionError });
+    const read = () => db.read({ text: 'select 1 as one' }, []);
+    await read();
+    expect(db.health.isReadOnly).toBe(false);
+    await sql`set default_transaction_read_only = on`.execute(db);
+    while (!db.health.isReadOnly) await read();
+    await sql`set default_transaction_read_only = off`.execute(db);
+    while (db.health.isReadOnly) await read();
+    await db.destroy();
+  });
+
+  test('closes all connections when it is destroyed, whatever they were used for', async () => {
+    const observer = open();
+    for (const use of ['nothing', 'read', 'kysely'] as const) {
+      const db = new Database({ url: database.url, poolMax: 1, applicationName: `used for ${use}`, onConnectionError });
+      if (use === 'read') await db.read({ text: 'select 1 as one' }, []);
+      if (use === 'kysely') await sql`select 1`.execute(db);
+      await db.destroy();
+      const open = sql`select from pg_stat_activity where application_name = ${`used for ${use}`}`;
+      while ((await open.execute(observer)).rows.length > 0);
+    }
+    await observer.destroy();
+  });
+
   test('has no time limit for migrations, whatever the database has', async () => {
     const observer = open();
     await inDatabase(observer, "set statement_timeout = '50ms'");
     await inDatabase(observer, "set lock_timeout = '50ms'");
+    await inDatabase(observer, "set transaction_timeout = '50ms'");
     const db = new Database({ url: database.url, poolMax: 1, hasTimeouts: false, onConnectionError });
     await sql`select pg_sleep(0.1)`.execute(db);
     const { rows } = await sql`select current_setting('lock_timeout') as lock_timeout`.execute(db);

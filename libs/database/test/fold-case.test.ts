@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { sql, type Kysely } from 'kysely';
+import { sql } from 'kysely';
 import { createFoldCase, Database, repository } from '../src/index.ts';
 
 const connection = { poolMax: 1, onConnectionError: () => undefined };
@@ -28,8 +28,8 @@ describe.each([
   ['the Turkish ICU locale', `locale_provider icu icu_locale 'tr' locale 'C'`],
 ])('fold_case in a database with %s', (_, locale) => {
   let database: TestDatabase;
-  let server: Kysely<unknown>;
-  let db: Kysely<unknown>;
+  let server: Database<unknown>;
+  let db: Database<unknown>;
   let url: string;
   const name = `folding_${randomBytes(8).toString('hex')}`;
   beforeAll(async () => {

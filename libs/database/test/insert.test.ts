@@ -90,7 +90,7 @@ describe('Inserts at the same time', () => {
       );
     };
     expect(await statementsDuring(insertAll)).toBe(1);
-    const rows = await db.selectFrom('note').select(['id', 'title']).where('id', 'in', ids).execute();
+    const rows = await db.kysely.selectFrom('note').select(['id', 'title']).where('id', 'in', ids).execute();
     const titleOf = new Map(rows.map((row) => [row.id, row.title]));
     expect(ids.map((id) => titleOf.get(id))).toEqual(titles);
     expect(titleOf.size).toBe(titles.length);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
 import { Database, repository, type List } from '../src/index.ts';
-import { listContinuation } from '../src/rows/list.ts';
+import { Chunks } from '../src/rows/list.ts';
 
 interface Tables {
   number: { id: number; even: boolean };
@@ -25,9 +25,15 @@ afterAll(async () => {
 
 const even = Array.from({ length: 2_500 }, (_, index) => 2 * (index + 1));
 const firstChunk = (limit: number) =>
-  db.selectFrom('number').select('id').where('even', '=', true).orderBy('id').limit(Math.min(limit, 250)).execute();
+  db.kysely
+    .selectFrom('number')
+    .select('id')
+    .where('even', '=', true)
+    .orderBy('id')
+    .limit(Math.min(limit, 250))
+    .execute();
 const evenNumbers = (on = db) =>
-  listContinuation<Tables, { id: number }>(on, (id) => sql`select id from number where even and id > ${id}`);
+  new Chunks<{ id: number }>(on as Database<unknown>, (id) => sql`select id from number where even and id > ${id}`);
 const numbers = { insert: [], update: { columns: [], absent: 'kept' } } as const;
 
 async function read(list: List<{ id: number }>) {
@@ -61,7 +67,7 @@ test.each([10, 250, 251, 1_000, 2_500, Infinity])(
   'A list that goes on from its first chunk ends after %d rows, if there are so many',
   async (limit) => {
     const first = await firstChunk(limit);
-    const { ids, sizes } = await read(evenNumbers()(first, limit));
+    const { ids, sizes } = await read(evenNumbers().after(first, limit));
     expect(ids).toEqual(even.slice(0, limit));
     expect(Math.max(...sizes)).toBeLessThanOrEqual(250);
   },
@@ -71,6 +77,6 @@ test('A list that is complete with its first chunk asks the database for nothing
   const url = 'postgres://127.0.0.1:1/nobody-listens';
   const unreachable = new Database<Tables>({ url, poolMax: 1, onConnectionError: () => undefined });
   const first = await firstChunk(250);
-  const { ids } = await read(evenNumbers(unreachable)(first, 250));
+  const { ids } = await read(evenNumbers(unreachable).after(first, 250));
   expect(ids).toEqual(even.slice(0, 250));
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { sql } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { migrate, Database, pendingMigrations, type AppliedMigration, type Migrations } from '../src/index.ts';
 
 const first: Migrations = { '0001_a': { up: (db) => db.schema.createTable('a').addColumn('id', 'integer').execute() } };
@@ -71,7 +71,7 @@ describe('migrate', () => {
       select from pg_stat_activity
       where datname = current_database() and backend_type = 'client backend' and query not like '%pg_blocking_pids%'
         and backend_start > (select backend_start from pg_stat_activity where pid = pg_backend_pid())`;
-    const up = async (migrating: typeof db) => {
+    const up = async (migrating: Kysely<unknown>) => {
       while ((await others.execute(migrating)).rows.length > 0) {
         await sql`select pg_stat_clear_snapshot()`.execute(migrating);
       }
@@ -88,7 +88,7 @@ describe('migrate', () => {
       ...second,
       '0003_lock': { up: (db) => sql`lock table a`.execute(db).then(() => undefined) },
     };
-    const { migrated } = await user.transaction().execute(async (using) => {
+    const { migrated } = await user.kysely.transaction().execute(async (using) => {
       await sql`insert into a values (1)`.execute(using);
       const blocked = Promise.withResolvers<number[]>();
       const migrated = migrate({ ...options(), onBlocked: blocked.resolve }, locks);

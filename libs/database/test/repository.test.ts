@@ -4,7 +4,6 @@ import { createTestDatabase, type TestDatabase } from '@rest-services/local-post
 import fc from 'fast-check';
 import { sql, type Generated } from 'kysely';
 import { createRowCounts, Database, repository } from '../src/index.ts';
-import { RETRY_ALONE, shareStatements } from '../src/rows/shared-statement.ts';
 import { rowsLookedAt, statementsDuring } from './statements.ts';
 
 interface Note {
@@ -73,7 +72,7 @@ async function someoneWaits(sessions = 1) {
   }
 }
 
-const allNotes = () => observer.selectFrom('note').selectAll().orderBy('id').execute();
+const allNotes = () => observer.kysely.selectFrom('note').selectAll().orderBy('id').execute();
 
 /** What one of several requests that share a statement got: a value, or the code of its error. */
 const outcome = (answer: Promise<unknown>) =>
@@ -248,7 +247,7 @@ describe('Requests of one turn', () => {
     const ids = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(create));
     const [locked, ...free] = ids;
     let waiting: Promise<unknown>[] = [];
-    await observer.transaction().execute(async (transaction) => {
+    await observer.kysely.transaction().execute(async (transaction) => {
       await sql`select from note where id = ${locked} for update`.execute(transaction);
       const updates = ids.map((id) => notes.update(id, { rank: 2 }));
       expect(await Promise.all(updates.slice(1))).toEqual(free.map(() => true));
@@ -268,7 +267,7 @@ describe('Requests of one turn', () => {
     ];
     const other = open();
     let changes: Promise<boolean>[] = [];
-    await other.transaction().execute(async (locking) => {
+    await other.kysely.transaction().execute(async (locking) => {
       await sql`select from note where id = ${locked} for update`.execute(locking);
       for (let rank = 1; rank <= 20; rank += 1) {
         changes = [...changes, notes.update(locked, { rank })];
@@ -286,7 +285,7 @@ describe('Requests of one turn', () => {
     const locked = await Promise.all(Array.from({ length: 20 }, (_, n) => create(`locked ${n}`)));
     const other = open();
     let changes: Promise<boolean>[] = [];
-    await other.transaction().execute(async (locking) => {
+    await other.kysely.transaction().execute(async (locking) => {
       await sql`select from note where id <> ${free} for update`.execute(locking);
       for (const id of locked) {
         changes = [...changes, notes.update(id, { rank: 2 })];
@@ -306,7 +305,7 @@ describe('Requests of one turn', () => {
     const titles = Array.from({ length: 20 }, (_, n) => `wanted ${n}`);
     const other = open();
     let creates: Promise<unknown>[] = [];
-    await other.transaction().execute(async (taking) => {
+    await other.kysely.transaction().execute(async (taking) => {
       await sql`insert into note (title) select unnest(${titles}::text[])`.execute(taking);
       creates = titles.map((title) => outcome(create(title)));
       await someoneWaits(2);
@@ -329,7 +328,7 @@ describe('Requests of one turn', () => {
       onConnectionError: () => undefined,
     });
     let change: Promise<boolean> | undefined;
-    await other.transaction().execute(async (locking) => {
+    await other.kysely.transaction().execute(async (locking) => {
       await sql`set local deadlock_timeout = '1min'`.execute(locking);
       await sql`update note set title = 'third' where id = ${second}`.execute(locking);
       change = notes.update(first, { title: 'second' });
@@ -352,7 +351,7 @@ describe('Requests of one turn', () => {
     });
     const other = open();
     let changes: Promise<boolean[]> | undefined;
-    const before = await other.transaction().execute(async (locking) => {
+    const before = await other.kysely.transaction().execute(async (locking) => {
       await sql`select from timed where id = 1 for update`.execute(locking);
       changes = Promise.all([timed.update(1, { title: 'a' }), timed.update(2, { title: 'b' })]);
       await someoneWaits();
@@ -361,7 +360,11 @@ describe('Requests of one turn', () => {
       return rows[0]!.changed;
     });
     expect(await changes).toEqual([true, true]);
-    const { changed } = await other.selectFrom('timed').select('changed').where('id', '=', 1).executeTakeFirstOrThrow();
+    const { changed } = await other.kysely
+      .selectFrom('timed')
+      .select('changed')
+      .where('id', '=', 1)
+      .executeTakeFirstOrThrow();
     expect(changed >= before).toBe(true);
     await other.destroy();
   });
@@ -374,7 +377,7 @@ describe('Requests of one turn', () => {
       hasTimeouts: false,
       onConnectionError: () => undefined,
     });
-    await other.transaction().execute(async (locking) => {
+    await other.kysely.transaction().execute(async (locking) => {
       await sql`select from note where id = ${locked} for update`.execute(locking);
       const changes: Promise<boolean>[] = [];
       for (let rank = 1; rank <= 103; rank += 1) {
@@ -403,7 +406,7 @@ describe('Requests of one turn', () => {
       ],
     ] as const) {
       let waiting: Promise<unknown> | undefined;
-      await observer.transaction().execute(async (transaction) => {
+      await observer.kysely.transaction().execute(async (transaction) => {
         await sql`insert into note (title) values (${wanted})`.execute(transaction);
         const [first, ...others] = ask().map(outcome);
         waiting = first;
@@ -432,18 +435,6 @@ describe('Requests of one turn', () => {
         select deadlocks from pg_stat_database where datname = current_database()`.execute(observer);
       return rows[0]!.deadlocks;
     }
-  });
-
-  test('are answered in time where they need a statement of their own after the shared one', async () => {
-    const neverAlone = shareStatements(db, (keys) =>
-      keys.length === 1 ? new Promise<never>(() => undefined) : Promise.resolve(keys.map(() => RETRY_ALONE)),
-    );
-    const askedAt = performance.now();
-    expect(await Promise.all([1, 2].map((key) => outcome(neverAlone(key))))).toEqual([
-      { code: 'ETIMEDOUT' },
-      { code: 'ETIMEDOUT' },
-    ]);
-    expect(performance.now() - askedAt).toBeLessThan(6_000);
   });
 
   const create = (title: string) => notes.insert({ title, rank: 1 });
@@ -658,7 +649,7 @@ describe('A statement that is planned once', () => {
   test('is not planned anew for those who ask for little', async () => {
     const one = new Database<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
     await sql`create table counted (id bigint generated always as identity primary key, title text)`.execute(one);
-    await one.transaction().execute((transaction) => createRowCounts(transaction, { table: 'counted' }));
+    await one.kysely.transaction().execute((transaction) => createRowCounts(transaction, { table: 'counted' }));
     await sql`insert into counted (title) select n::text from generate_series(1, 20000) n`.execute(one);
     await sql`analyze counted`.execute(one);
 

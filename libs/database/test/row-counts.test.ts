@@ -13,7 +13,8 @@ import {
   sampleRowCounts,
   type RowCounts,
 } from '../src/index.ts';
-import { createPages } from '../src/rows/page.ts';
+import type { Statement } from '../src/connection/statement.ts';
+import { Pages } from '../src/rows/page.ts';
 
 interface Tables {
   task: { id: Generated<number>; status: Generated<'open' | 'done'> };
@@ -26,7 +27,8 @@ const others: Kysely<Tables>[] = [];
 
 /** One connection, on which the statements of a transaction can be sent one by one. */
 const connection = () =>
-  new Database<Tables>({ url: database.url, poolMax: 1, hasTimeouts: false, onConnectionError: () => undefined });
+  new Database<Tables>({ url: database.url, poolMax: 1, hasTimeouts: false, onConnectionError: () => undefined })
+    .kysely;
 
 function anotherConnection() {
   const other = connection();
@@ -106,7 +108,8 @@ async function waiting(type: 'advisory' | 'relation' = 'advisory', on = db) {
 /** Runs the statements of a repository in a transaction. */
 const inTransaction = (transaction: Kysely<Tables>) =>
   Object.assign(transaction, {
-    read: (text: string, values: unknown[]) => transaction.executeQuery(CompiledQuery.raw(text, values)),
+    read: ({ text }: Statement<unknown>, values: unknown[]) =>
+      transaction.executeQuery(CompiledQuery.raw(text, values)),
   }) as unknown as Database<unknown>;
 
 /** Compares counts and pages with what reading the table gives, in one snapshot. */
@@ -117,13 +120,12 @@ async function expectExact(on: Kysely<Tables>, offsets: number[] = []) {
     .execute(async (snapshot: Kysely<Tables>) => {
       const all = await tasks(snapshot).orderBy('id').execute();
       const total = all.length;
-      const pages = createPages(inTransaction(snapshot), 'task', ['id', 'status']);
+      const pages = new Pages<{ id: number; status: string }>(inTransaction(snapshot), 'task', ['id', 'status']);
       expect(await counts(snapshot)).toEqual({ total, done: all.filter(({ status }) => status === 'done').length });
       for (const offset of [0, 1, Math.floor(total / 2), total - 1, total, total + 1, ...offsets]) {
         if (offset < 0) continue;
-        const page = await pages({ offset, limit: 7 });
-        const rows = page.rows as { id: number; status: string }[];
-        expect([offset, page.total, rows.map(({ id, status }) => ({ id, status }))]).toEqual([
+        const page = await pages.read({ offset, limit: 7 });
+        expect([offset, page.total, page.rows.map(({ id, status }) => ({ id, status }))]).toEqual([
           offset,
           total,
           all.slice(offset, offset + 7),

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { OverloadedError } from '@rest-services/errors';
 import { resultTypes } from '../src/connection/result-types.ts';
 import { createFoldCase, Database, repository, type List } from '../src/index.ts';
-import { createSearch } from '../src/rows/search.ts';
+import { Search } from '../src/rows/search.ts';
 import { reportStatistics, rowsLookedAt, statementsDuring } from './statements.ts';
 
 interface Book {
@@ -18,7 +18,6 @@ interface Book {
 
 interface Tables {
   book: Book;
-  slow_book: Book;
   young: Book;
 }
 
@@ -47,7 +46,8 @@ beforeAll(async () => {
     observer,
   );
   // A search that finds this row takes longer than the statement timeout.
-  await sql`create view slow_book as select * from book
+  await sql`create schema slow`.execute(observer);
+  await sql`create view slow.book as select * from book
     where case when id = ${sql.lit(farId)} then pg_sleep(3) is not null else true end`.execute(observer);
   await sql`analyze book`.execute(observer);
 });
@@ -67,17 +67,12 @@ async function createTable(table: string) {
   await sql`create index on ${sql.table(table)} using gin (fold_case(title) gin_trgm_ops)`.execute(observer);
 }
 
-const search = (table: keyof Tables, statistics: string = table) =>
-  createSearch<Tables, Book>(
-    db,
-    statistics,
-    { column: 'title', maxLength: 255, longText: 'text' },
-    (condition) => sql`select id, title, text from ${sql.table(table)} where ${condition}`,
-  );
+const search = (table: 'book' | 'young', on: Database<unknown> = db as Database<unknown>) =>
+  new Search<Book>(on, table, ['id', 'title', 'text'], { column: 'title', maxLength: 255, longText: 'text' });
 
 async function titles(searching: ReturnType<typeof search>, text: string) {
   const found: string[] = [];
-  let list: List<Book> | undefined = await searching(text);
+  let list: List<Book> | undefined = await searching.read(text);
   for (; list; list = await list.next?.()) found.push(...list.rows.map(({ title }) => title));
   return found;
 }
@@ -117,8 +112,11 @@ describe('Searches of one turn', () => {
   });
 
   test('succeed while one of them takes too long, which is refused as overload', async () => {
-    const slow = search('slow_book', 'book');
-    await slow('About');
+    const url = new URL(database.url);
+    url.searchParams.set('options', '-c search_path=slow,public');
+    const other = new Database<unknown>({ url: url.href, poolMax: 1, onConnectionError: () => undefined });
+    const slow = search('book', other);
+    await slow.read('About');
     const texts = await hashes([76, 78, farId]);
     const outcomes = await Promise.allSettled(texts.map((text) => titles(slow, text)));
     expect(outcomes).toEqual([
@@ -126,6 +124,7 @@ describe('Searches of one turn', () => {
       { status: 'fulfilled', value: [`About ${texts[1]}`] },
       { status: 'rejected', reason: expect.any(OverloadedError) },
     ]);
+    await other.destroy();
   });
 });
 
@@ -155,7 +154,7 @@ test('Searches use a fifth of the connections, and end with 503 when their time 
     hasTimeouts: false,
     onConnectionError: () => undefined,
   });
-  const outcomes = await locking.transaction().execute(async (transaction) => {
+  const outcomes = await locking.kysely.transaction().execute(async (transaction) => {
     await sql`lock table book in access exclusive mode`.execute(transaction);
     const running = Array.from({ length: 20 }, (_, n) => searching(`x${n}`));
     const settled = Promise.allSettled(running);
@@ -186,7 +185,7 @@ test('What many texts contain is found by reading the first of them, not all', a
   // Its session has read the whole table for other tests, and reports that some time.
   await reportStatistics(observer);
   const before = await rowsLookedAt(db, 'book');
-  const { rows } = await withTitle('aBOUT');
+  const { rows } = await withTitle.read('aBOUT');
   expect(rows.map(({ id }) => id)).toEqual(Array.from({ length: 250 }, (_, index) => index + 1));
   expect((await rowsLookedAt(db, 'book')) - before).toBeLessThan(1_000);
 });

@@ -2,8 +2,9 @@ import { afterEach, beforeAll, afterAll, beforeEach, describe, expect, jest, tes
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql, type RawBuilder } from 'kysely';
 import pg from 'pg';
+import type { Value } from '../src/connection/session.ts';
 import { Database } from '../src/index.ts';
-import { prepare } from '../src/rows/statement.ts';
+import { prepared } from '../src/connection/statement.ts';
 
 interface Tables {
   thing: { id: number; name: string | null; at: string | null };
@@ -26,8 +27,12 @@ afterEach(async () => {
 });
 
 const prepareRows = <Row>(statement: RawBuilder<Row>) => {
-  const run = prepare(db, statement);
-  return async (...values: Parameters<typeof run>) => (await run(...values)).rows;
+  const run = prepare(statement);
+  return async (...values: Value[]) => (await run(...values)).rows;
+};
+const prepare = <Row>(statement: RawBuilder<Row>) => {
+  const text = prepared(statement);
+  return (...values: Value[]) => db.write(text, values);
 };
 const insert = () => prepareRows(sql`insert into thing values (${null}, ${null}, ${null}) returning id, name`);
 const read = () => prepareRows(sql<Tables['thing']>`select id, name, at from thing where id >= ${0}`);
@@ -62,13 +67,13 @@ describe('A prepared statement', () => {
   });
 
   test('that returns no rows tells how many it has changed', async () => {
-    const rename = prepare(db, sql`update thing set name = ${''} where id < ${0}`);
+    const rename = prepare(sql`update thing set name = ${''} where id < ${0}`);
     for (const id of [1, 2, 3]) await insert()(id, null, null);
     for (const id of [1, 2, 4]) expect((await rename('new', id)).rowCount).toBe(id - 1);
   });
 
   test('is prepared once for each connection', async () => {
-    const rename = prepare(db, sql`update thing set name = ${''} where id = ${0}`);
+    const rename = prepare(sql`update thing set name = ${''} where id = ${0}`);
     const use = async () => {
       await read()(1);
       await rename('a', 1);

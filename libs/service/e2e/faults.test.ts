@@ -187,6 +187,30 @@ describe('The database goes away', () => {
   });
 });
 
+test('While writes wait for a standby, they get 503 and reads 200; /readyz, a metric and the log say so', async () => {
+  const { url, databaseUrl, paths, writes } = await startBoth();
+  const db = openTestConnection<NotesDatabase>(databaseUrl);
+  const waitFor = async (standby: string) => {
+    await sql`alter system set synchronous_standby_names = ${sql.lit(standby)}`.execute(db);
+    await sql`select pg_reload_conf()`.execute(db);
+  };
+  const traffic = load(url, writes, 8);
+  await traffic.until(({ status }) => status === 200 || status === 201, 20);
+  await waitFor('away');
+  await service!.logged(/^Writes are refused/);
+  await traffic.until(({ status }) => status === 503, 50);
+  expect(await readiness(url)).toEqual([200, { message: 'ready for reads; writes wait in the database' }]);
+  expect(await metric(url, 'database_sessions_abandoned')).toBe(5);
+  for (const path of paths) expect((await send(url, path)).status).toBe(200);
+
+  await waitFor('');
+  await service!.logged(/^Writes are accepted again/);
+  await traffic.until(({ status }) => status === 200 || status === 201, 20);
+  expect(await readiness(url)).toEqual([200, { message: 'ready' }]);
+  expectContract(await traffic.stop());
+  await db.destroy();
+});
+
 test('MIGRATE_ON_START false: /livez responds 200 while the database is down, /readyz 503', async () => {
   const { url: databaseUrl } = await startDatabase();
   service = startProcess(main, { DATABASE_URL: databaseUrl }, 'migrate');

@@ -138,6 +138,7 @@ export async function assembleService<Tables>(
     ...connection,
     poolMax: settings.DATABASE_POOL_MAX,
     onServerSelected,
+    onWritesRefused,
     ...(standby ? { standby, onStandbyChange } : {}),
   });
   const app = await buildApp(db, settings);
@@ -170,6 +171,11 @@ export async function assembleService<Tables>(
   function onStandbyChange(obstacle: Obstacle | undefined) {
     if (obstacle) app.log.warn({ reason: obstacle }, 'Reads go to the primary');
     else app.log.info('Reads go to the standby');
+  }
+
+  function onWritesRefused(areRefused: boolean) {
+    if (areRefused) app.log.error('Writes are refused: half of the connections wait in the database');
+    else app.log.info('Writes are accepted again');
   }
 
   function onServerSelected(server: Server, previous: Server | undefined) {

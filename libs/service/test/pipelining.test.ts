@@ -16,7 +16,7 @@ beforeAll(async () => {
   service = await start();
 });
 afterAll(() => service.stop());
-beforeEach(() => service.db.deleteFrom('note').execute());
+beforeEach(() => service.db.kysely.deleteFrom('note').execute());
 
 const head = (method: string, path: string) => `${method} ${path} HTTP/1.1\r\nHost: notes\r\n`;
 const get = (path: string, headers = '') => `${head('GET', path)}${headers}\r\n`;
@@ -33,7 +33,8 @@ async function sendAll(...requests: string[]) {
 }
 
 const statuses = (answers: string) => [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
-const titles = async () => (await service.db.selectFrom('note').select('title').execute()).map(({ title }) => title);
+const titles = async () =>
+  (await service.db.kysely.selectFrom('note').select('title').execute()).map(({ title }) => title);
 
 async function create() {
   const { body } = await service.request('POST', '/notes', { title: 'a' });
@@ -81,7 +82,7 @@ test('responds to all pipelined requests in flight when it closes', async () => 
   const { body } = await closed.request('POST', '/notes', { title: 'a' });
   const { id } = body as { id: number };
   const received: Promise<string>[] = [];
-  await db.transaction().execute(async (locking) => {
+  await db.kysely.transaction().execute(async (locking) => {
     await sql`select from note where id = ${id} for update`.execute(locking);
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.write(['b', 'c'].map((title) => write('PUT', `/notes/${id}`, JSON.stringify({ title }))).join(''));
@@ -124,7 +125,7 @@ test('A body whose pieces have more said about them than in them is answered 413
 });
 
 test('What cannot be read does not get into the middle of a long list', async () => {
-  await service.db
+  await service.db.kysely
     .insertInto('note')
     .values(Array.from({ length: 1_000 }, (_, turn) => ({ title: `${turn}` })))
     .execute();

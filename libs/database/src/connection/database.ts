@@ -1,10 +1,11 @@
-import { Semaphore } from '@rest-services/concurrency';
-import { Kysely, PostgresAdapter, PostgresDialect, type PostgresPoolClient } from 'kysely';
+import { Kysely, PostgresAdapter, PostgresDialect, type PostgresPoolClient, type QueryExecutorProvider } from 'kysely';
 import { Distribution } from '../distribution.ts';
+import { LockWaits } from './lock-waits.ts';
 import { nameOf } from './server/connection-url.ts';
 import { SessionPool, type SessionPoolOptions } from './session-pool.ts';
 import type { Value } from './session.ts';
 import { StandbyReads, type Obstacle } from './standby-reads.ts';
+import type { Statement } from './statement.ts';
 
 export interface DatabaseOptions extends SessionPoolOptions {
   /** Leads to a standby, for `read`. */
@@ -24,45 +25,48 @@ export interface PoolUse {
 }
 
 /**
- * A Kysely over a pool of connections. Opens no connection before the first query; close it with `destroy()`. Queries throw an
- * OverloadedError when too many requests wait for a connection, or when they have waited for a second.
+ * A pool of connections. Opens none before the first statement; close it with `destroy()`. Statements throw an OverloadedError when too
+ * many requests wait for a connection, or when they have waited for a second.
  */
-export class Database<Tables> extends Kysely<Tables> {
+export class Database<Tables> implements QueryExecutorProvider {
+  /** For statements that are rare or made at run time, transactions and migrations; at the primary. */
+  readonly kysely: Kysely<Tables>;
   /** Sessions have parameters of their own: no pooler stands before the server. */
   readonly supportsSessionState: boolean;
   readonly poolMax: number;
-  /** Limits the statements that may wait for a lock: the others keep half of the connections. */
-  readonly lockWaits: Semaphore;
+  readonly lockWaits: LockWaits;
   /** Number of requests in each statement that requests may share. */
   readonly requestsPerStatement = new Distribution(SHARING_BOUNDS);
   readonly #sessions: SessionPool;
-  readonly #standby: SessionPool | undefined;
   readonly #standbyReads: StandbyReads | undefined;
 
   constructor(options: DatabaseOptions) {
-    const sessions = new SessionPool(options);
-    super({ dialect: new Dialect(sessions) });
-    this.#sessions = sessions;
-    this.supportsSessionState = options.pooler === undefined;
     const { standby, onStandbyChange = () => undefined } = options;
-    if (standby) {
-      const { waits } = sessions;
-      const { pooler, poolMax, applicationName, onConnectionError } = options;
-      this.#standby = new SessionPool({ ...standby, pooler, poolMax, applicationName, onConnectionError, waits });
-      this.#standbyReads = new StandbyReads(sessions, this.#standby, onStandbyChange);
-    }
+    this.#sessions = new SessionPool(options);
+    this.#standbyReads = standby && new StandbyReads(this.#sessions, options, standby, onStandbyChange);
+    this.kysely = new Kysely({ dialect: new Dialect(this.#sessions) });
+    this.supportsSessionState = options.pooler === undefined;
     this.poolMax = options.poolMax;
-    this.lockWaits = new Semaphore(Math.ceil(options.poolMax / 2));
+    this.lockWaits = new LockWaits(options.poolMax);
   }
 
-  /** Runs one statement without Kysely's own way to a result. @param name prepares the statement once per session */
-  run<Row>(text: string, values: readonly Value[], name?: string) {
-    return this.#sessions.query<Row>(text, values, name);
+  /** Lets `sql` of Kysely execute on a Database. */
+  getExecutor() {
+    return this.kysely.getExecutor();
   }
 
-  /** As `run`, for a statement that only reads: at the standby while it shows every acknowledged write. */
-  read<Row>(text: string, values: readonly Value[], name?: string) {
-    return (this.#standbyReads ?? this.#sessions).query<Row>(text, values, name);
+  /** @throws OverloadedError while half of the connections wait in the database for a commit */
+  write<Row>(statement: Statement<Row>, values: readonly Value[]) {
+    return this.#sessions.write<Row>(statement, values);
+  }
+
+  /** Runs a statement that only reads: at the standby while it shows every acknowledged write. */
+  read<Row>(statement: Statement<Row>, values: readonly Value[]) {
+    return (this.#standbyReads ?? this.#sessions).query<Row>(statement, values);
+  }
+
+  readFromPrimary<Row>(statement: Statement<Row>, values: readonly Value[]) {
+    return this.#sessions.query<Row>(statement, values);
   }
 
   /** Checks whether reads may go to the standby; without one, does nothing. */
@@ -75,8 +79,8 @@ export class Database<Tables> extends Kysely<Tables> {
     return this.#standbyReads?.isUsed;
   }
 
-  override async destroy() {
-    await Promise.all([super.destroy(), this.#standby?.pool.end()]);
+  async destroy() {
+    await Promise.all([this.#sessions.end(), this.#standbyReads?.end()]);
   }
 
   get poolUse(): PoolUse {
@@ -89,36 +93,43 @@ export class Database<Tables> extends Kysely<Tables> {
     return this.#sessions.waits;
   }
 
-  /** Whether a server that takes writes has responded in the last second, and has not been lost since. */
-  get isResponding() {
-    return this.#sessions.isResponding;
+  /** What responses and lost connections tell about the server that takes the writes. */
+  get health() {
+    return this.#sessions.health;
   }
 
-  /** Whether the last server that responded takes no writes. */
-  get isReadOnly() {
-    return this.#sessions.isReadOnly;
+  /** Number of connections whose statement did not end in time, and may be running still. */
+  get abandonedSessions() {
+    return this.#sessions.abandoned.count;
+  }
+
+  /** Whether writes are refused because so many sessions wait in the database. */
+  get refusesWrites() {
+    return this.#sessions.abandoned.refusesWrites;
   }
 
   /** Host and port of the selected server. */
   get server() {
     return nameOf(this.#sessions.server);
   }
-
-  /** Number of connections that the server has ended, or on which it did not respond. */
-  get lostConnections() {
-    return this.#sessions.lostConnections;
-  }
 }
 
+/** Kysely over the sessions of a pool. */
 class Dialect extends PostgresDialect {
   constructor(sessions: SessionPool) {
-    const { pool } = sessions;
     super({
       pool: {
         // Without cursors, which nothing here uses.
-        connect: () => sessions.connect() as unknown as Promise<PostgresPoolClient>,
-        end: () => pool.end(),
-        options: pool.options,
+        connect: async () => {
+          sessions.refuseWrites();
+          const session = await sessions.connect();
+          return {
+            query: (text: string, values: readonly unknown[]) => session.query({ text }, values),
+            release: () => session.release(),
+          } as unknown as PostgresPoolClient;
+        },
+        end: () => sessions.end(),
+        options: sessions.pool.options,
       },
     });
   }
@@ -128,7 +139,7 @@ class Dialect extends PostgresDialect {
   }
 }
 
-/** A session that was lost in a migration has no lock to release. Otherwise that error would hide why it was lost. */
+/** A session that was lost in a migration has no lock to release. That error would hide why it was lost. */
 class MigrationLockAdapter extends PostgresAdapter {
   override async releaseMigrationLock(...args: Parameters<PostgresAdapter['releaseMigrationLock']>) {
     await super.releaseMigrationLock(...args).catch(() => undefined);

@@ -1,20 +1,20 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { overloaded } from '@rest-services/errors';
+import { sql } from 'kysely';
 import pg from 'pg';
 import { Distribution } from '../distribution.ts';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
 import { CONNECT_MS, CONNECTION_WAIT_MS, STATEMENT_MS } from '../time-budget.ts';
+import { AbandonedSessions } from './abandoned-sessions.ts';
+import { clientConfig, MIGRATION_CONNECT_MS } from './client-config.ts';
 import { isPoolTimeout, isQueueTimeout, isReadOnlyError, isTimeout, withErrorCode } from './errors.ts';
-import { resultTypes } from './result-types.ts';
 import { parseConnectionUrl, type ConnectionTarget, type Server } from './server/connection-url.ts';
-import { isAccepted, ServerClient, type ServerState } from './server/server-client.ts';
+import { isAccepted, ServerClient } from './server/server-client.ts';
+import { ServerHealth } from './server/server-health.ts';
 import { noServer, ServerSelection } from './server/server-selection.ts';
-import { MIGRATION_PARAMETERS, REQUEST_PARAMETERS } from './session-parameters.ts';
 import { inTime, Session, type Value } from './session.ts';
+import { planned, type Statement } from './statement.ts';
 import { recordConnectionWait } from './statement-spans.ts';
-
-/** Timeout for a connection of a migration, which no client waits for. */
-const MIGRATION_CONNECT_MS = 10_000;
 
 /**
  * An idle connection is closed after this time. A new one is slow at first: when all are new, 64 clients get half as many responses in
@@ -22,20 +22,14 @@ const MIGRATION_CONNECT_MS = 10_000;
  */
 const IDLE_MS = 300_000;
 
-/** Maximum age of a connection. Otherwise, after a switch-over that closes no session, reads go on at the old primary. */
+/** Maximum age of a connection. After a switch-over that closes no session, reads go on at the old primary so long. */
 const MAX_LIFETIME_SECONDS = 600;
-
-/** A vanished server is noticed by a session without timeout 10 s after this time. */
-const KEEP_ALIVE_MS = 30_000;
 
 /** Maximum number of requests that wait, per connection. More would wait longer than `CONNECTION_WAIT_MS`. */
 const WAITING_PER_CONNECTION = 100;
 
 /** In seconds: from a free connection to the longest wait of a request, which ends at 1 s, and those of a busy event loop. */
 const WAIT_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
-
-/** Age of a response that still shows that the server can be reached. */
-const RECENT_MS = 1_000;
 
 /** A pooler in transaction mode between service and server: `prepared-transaction` keeps prepared statements, as PgBouncer since 1.21. */
 export type Pooler = 'transaction' | 'prepared-transaction';
@@ -54,6 +48,8 @@ export interface SessionPoolOptions {
   onConnectionError: (error: Error, server: Server) => void;
   /** Another server of `url` is used from now on. */
   onServerSelected?: (server: Server, previous: Server | undefined) => void;
+  /** Writes are refused from now on, or no longer, because many sessions wait in the database. */
+  onWritesRefused?: (areRefused: boolean) => void;
   /** `false` for migrations. */
   hasTimeouts?: boolean;
   /** Takes the waits for a connection of this pool, too. */
@@ -66,30 +62,38 @@ function pooledClient(client: pg.PoolClient): ServerClient & pg.PoolClient {
   throw new TypeError('The client is not from this pool');
 }
 
+/** Whether a statement of this role has been running for longer than its timeout. Sessions of a role see each other's states. */
+const ANY_RUNNING = planned<{ isAny: boolean }>(sql`
+  select exists (
+    select from pg_stat_activity
+    where datname = current_database() and usename = current_user and state = 'active' and pid <> pg_backend_pid()
+      and query_start < clock_timestamp() - interval '${sql.raw(String(STATEMENT_MS))} ms'
+  ) as "isAny"`);
+
 /** Sessions with time limits on a selected server, out of a pool of connections. */
 export class SessionPool {
   readonly pool: pg.Pool;
   /** Seconds that each statement or transaction has waited for its connection, whether it got one or not. */
   readonly waits: Distribution;
+  readonly health = new ServerHealth();
+  readonly abandoned: AbandonedSessions;
   readonly #servers: ServerSelection;
   readonly #target: ConnectionTarget;
+  readonly #connectMs: number;
   readonly #readsPassword: boolean;
   readonly #hasTimeouts: boolean;
   readonly #isPrepared: boolean;
   readonly #maxWaiting: number;
-  #respondedAt = -Infinity;
-  #isLost = false;
-  #isReadOnly = false;
-  #lostConnections = 0;
 
   constructor(options: SessionPoolOptions) {
-    const { url, readPassword, pooler, poolMax, onConnectionError, onServerSelected, hasTimeouts = true } = options;
+    const { url, readPassword, pooler, poolMax, onConnectionError, hasTimeouts = true } = options;
+    const { onServerSelected, onWritesRefused = () => undefined } = options;
     const target = parseConnectionUrl(url);
-    const connectMs = connectTimeout(target, hasTimeouts);
-    const config = { ...clientConfig(target.config, options), connectionTimeoutMillis: connectMs };
+    const config = clientConfig(target, options);
     const isBehindPooler = pooler !== undefined;
     this.waits = options.waits ?? new Distribution(WAIT_BOUNDS);
     this.#target = target;
+    this.#connectMs = config.connectionTimeoutMillis;
     this.#readsPassword = readPassword !== undefined;
     this.#hasTimeouts = hasTimeouts;
     this.#isPrepared = pooler !== 'transaction';
@@ -97,26 +101,33 @@ export class SessionPool {
 
     const servers = new ServerSelection({
       target,
-      onSelected: onServerSelected,
+      onSelected: (server, previous) => {
+        this.abandoned.closeAll();
+        onServerSelected?.(server, previous);
+      },
       probe: async (server) => {
         const client = new ServerClient(config, server, { isBehindPooler });
         client.on('error', () => undefined);
         try {
           await client.connect();
-          return await inTime(client.readState(), connectMs);
+          return await inTime(client.readState(), this.#connectMs);
         } finally {
           void client.end().catch(() => undefined);
         }
       },
     });
     this.#servers = servers;
+    this.abandoned = new AbandonedSessions({
+      max: Math.floor(poolMax / 2),
+      isAnyRunning: async () => (await this.query(ANY_RUNNING, [])).rows[0]!.isAny,
+      onRefusal: onWritesRefused,
+    });
     this.pool = new pg.Pool({
       Client: class extends ServerClient {
         constructor() {
           super(config, servers.server, { selection: servers.number, isBehindPooler });
         }
       },
-      verify: (client, done) => void this.#check(pooledClient(client), connectMs).then(() => done(), done),
       max: poolMax,
       connectionTimeoutMillis: hasTimeouts ? CONNECT_MS : MIGRATION_CONNECT_MS,
       idleTimeoutMillis: IDLE_MS,
@@ -133,38 +144,29 @@ export class SessionPool {
     this.pool.on('error', () => undefined);
   }
 
-  /** Whether a server that takes writes has responded in the last second, and has not been lost since. */
-  get isResponding() {
-    return !this.#isLost && !this.#isReadOnly && performance.now() - this.#respondedAt < RECENT_MS;
-  }
-
-  /** Whether the last server that responded takes no writes, or no server that responds is one that does. */
-  get isReadOnly() {
-    return this.#isReadOnly;
-  }
-
   get server() {
     return this.#servers.server;
   }
 
-  /** Number of connections that the server has ended, or on which it did not respond. */
-  get lostConnections() {
-    return this.#lostConnections;
-  }
-
-  /** Whether no connection has been lost since the last response. */
-  get isReachable() {
-    return !this.#isLost;
-  }
-
-  /** Runs one statement. @param name prepares it once per session, unless a pooler forgets prepared statements */
-  async query<Row>(text: string, values: readonly Value[], name?: string) {
+  /** Runs one statement; prepares one with a name once per session, unless a pooler forgets prepared statements. */
+  async query<Row>(statement: Statement<Row>, values: readonly Value[]) {
     const session = await this.connect();
     try {
-      return await session.query<Row>(text, values, this.#isPrepared ? name : undefined);
+      return await session.query<Row>(this.#isPrepared ? statement : { text: statement.text }, values);
     } finally {
       session.release();
     }
+  }
+
+  /** As `query`, for a statement that waits for a commit. @throws OverloadedError while many sessions wait in the database */
+  async write<Row>(statement: Statement<Row>, values: readonly Value[]) {
+    this.refuseWrites();
+    return this.query<Row>(statement, values);
+  }
+
+  /** @throws OverloadedError while many sessions wait in the database */
+  refuseWrites() {
+    if (this.abandoned.refusesWrites) throw overloaded('abandoned_sessions');
   }
 
   /** @throws OverloadedError on overload, Error with a SQLSTATE or the name of a system error as `code` when the server is lost */
@@ -183,19 +185,26 @@ export class SessionPool {
       target: client,
       hasTimeout: this.#hasTimeouts,
       isCurrent: () => client.selection === this.#servers.number,
-      onResponse: () => {
-        this.#respondedAt = performance.now();
-        this.#isLost = false;
-        this.#isReadOnly = client.state?.isReadOnly ?? false;
-      },
+      onResponse: () => this.health.responded(client.state),
       onLoss: (error, sentAt) => {
-        if (isReadOnlyError(error)) this.#isReadOnly = true;
+        if (isReadOnlyError(error)) {
+          this.health.refusedWrite();
+          this.#servers.refuseWrite(client.selection);
+        } else if (!isTimeout(error)) this.#lose(client.selection);
         // A server that has responded to other sessions since is only slow.
-        const isSilent = isTimeout(error);
-        if (isSilent && this.#respondedAt > sentAt) this.#isLost = true;
-        else this.#lose(client.selection, { isUnreachable: isSilent });
+        else if (this.health.hasRespondedSince(sentAt)) this.health.fellSilent();
+        else this.#lose(client.selection, { isUnreachable: true });
+      },
+      onAbandoned: (statement, close) => {
+        if (client.server === this.#servers.server) this.abandoned.hold({ statement, close });
+        else close();
       },
     });
+  }
+
+  async end() {
+    this.abandoned.closeAll();
+    await this.pool.end();
   }
 
   /** A second attempt is for another server, or for the password of now. */
@@ -218,20 +227,30 @@ export class SessionPool {
     if (!this.#servers.isCurrent) await this.#servers.select();
     for (;;) {
       const client = pooledClient(await this.pool.connect());
-      if (client.selection === this.#servers.number) return client;
-      client.release(true);
+      if (client.selection !== this.#servers.number) {
+        client.release(true);
+        continue;
+      }
+      if (client.hasRecentState) return client;
+      try {
+        await this.#check(client);
+        return client;
+      } catch (error) {
+        client.release(true);
+        throw error;
+      }
     }
   }
 
   /** @throws Error when the server has changed its role since it was selected */
-  async #check(client: ServerClient, timeoutMs: number) {
-    const state: ServerState = await inTime(client.readState(), timeoutMs);
+  async #check(client: ServerClient) {
+    const state = await inTime(client.readState(), this.#connectMs);
+    if (!this.#hasTimeouts) await inTime(client.endTransactionTimeout(), this.#connectMs);
     if (!isAccepted(state, this.#target.targetSessionAttributes)) throw noServer(this.#target);
   }
 
   #lose(selection: number, { isUnreachable = false } = {}) {
-    this.#isLost = true;
-    this.#lostConnections++;
+    this.health.lostConnection();
     this.#servers.lose(selection, { isUnreachable });
   }
 
@@ -242,32 +261,9 @@ export class SessionPool {
     // An event loop that was late reads the responses that have arrived before the timeout.
     await endOfTurn();
     // Other statements have got responses since, so the server is only busy.
-    if (isPoolTimeout(error) && this.#respondedAt > requestedAt) throw overloaded('connection');
-    if (isReadOnlyError(error)) this.#isReadOnly = true;
-    this.#isLost = true;
+    if (isPoolTimeout(error) && this.health.hasRespondedSince(requestedAt)) throw overloaded('connection');
+    if (isReadOnlyError(error)) this.health.refusedWrite();
+    this.health.fellSilent();
     throw withErrorCode(error);
   }
-}
-
-/** Servers in turn, and a session on the one that is found, take no longer than a request may wait for a connection. */
-function connectTimeout({ servers, connectTimeoutMs = Infinity }: ConnectionTarget, hasTimeouts: boolean) {
-  const ms = hasTimeouts ? CONNECT_MS : MIGRATION_CONNECT_MS;
-  if (servers.length === 1) return Math.min(ms, connectTimeoutMs);
-  const waitMs = hasTimeouts ? CONNECTION_WAIT_MS : MIGRATION_CONNECT_MS;
-  return Math.min(waitMs / (servers.length + 1), connectTimeoutMs);
-}
-
-function clientConfig(given: pg.ClientConfig, options: SessionPoolOptions): pg.ClientConfig {
-  const { readPassword, applicationName, pooler, hasTimeouts = true } = options;
-  const parameters = hasTimeouts ? REQUEST_PARAMETERS : MIGRATION_PARAMETERS;
-  return {
-    fallback_application_name: applicationName,
-    ...given,
-    ...(readPassword && given.password ? { password: readPassword } : {}),
-    ...(pooler ? {} : { options: `${given.options ?? ''} ${parameters}` }),
-    ...(!pooler && hasTimeouts ? { statement_timeout: STATEMENT_MS } : {}),
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    types: resultTypes(),
-  };
 }

@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
 import { READ_MS, UNRESPONSIVE_MS } from '../time-budget.ts';
-import { isReadOnlyError, withErrorCode } from './errors.ts';
+import { isReadOnlyError, isTimeout, withErrorCode } from './errors.ts';
+import type { Statement } from './statement.ts';
 import { endWithError, startStatementSpan, type StatementTarget } from './statement-spans.ts';
 
 /** A value of a statement; `undefined` is null, and an object is JSON. */
@@ -17,6 +18,8 @@ interface SessionOptions {
   onResponse: () => void;
   /** The server did not respond (ETIMEDOUT), ended the session, or takes no writes. `sentAt` is a time of `performance.now()`. */
   onLoss: (error: unknown, sentAt: number) => void;
+  /** The session is released while `statement`, which did not end in time, may be running; `close` must be called. */
+  onAbandoned: (statement: Promise<unknown>, close: () => void) => void;
 }
 
 /**
@@ -28,6 +31,7 @@ export class Session {
   readonly #options: SessionOptions;
   readonly #deadline = performance.now() + UNRESPONSIVE_MS;
   #lostBy: Error | undefined;
+  #unanswered: Promise<unknown> | undefined;
   #isOutdated = false;
 
   constructor(client: pg.PoolClient, options: SessionOptions) {
@@ -35,22 +39,16 @@ export class Session {
     this.#options = options;
   }
 
-  /**
-   * @param name name of a statement that the server prepares once per session
-   * @throws Error with a SQLSTATE or the name of a system error as `code`
-   */
-  async query<Row>(text: string, values: readonly unknown[], name?: string): Promise<pg.QueryResult<Row & object>> {
-    // Otherwise a rollback would wait for a server that does not respond.
+  /** @throws Error with a SQLSTATE or the name of a system error as `code` */
+  async query<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<pg.QueryResult<Row & object>> {
+    // A rollback would wait for a server that does not respond.
     if (this.#lostBy) throw this.#lostBy;
+    const { text, name } = statement;
     const { target, hasTimeout, onResponse, onLoss } = this.#options;
     const span = startStatementSpan(text, target);
     const sentAt = performance.now();
+    const response = this.#client.query<Row & object>({ text, values: [...values], ...(name ? { name } : {}) });
     try {
-      const response = this.#client.query<Row & object>({
-        text,
-        values: [...values],
-        ...(name ? { name } : {}),
-      });
       const result = await (hasTimeout ? inTime(response, this.#deadline - sentAt) : response);
       onResponse();
       span?.end();
@@ -60,10 +58,11 @@ export class Session {
       // A migration has changed the type of a column since the statement was prepared.
       if (name && errorCode(error) === SQLSTATE.FEATURE_NOT_SUPPORTED) {
         this.#isOutdated = true;
-        return this.query(text, values);
+        return this.query({ text }, values);
       }
       if (hasEnded(error)) {
         this.#lostBy = withErrorCode(error);
+        if (isTimeout(this.#lostBy)) this.#unanswered = response;
         onLoss(error, sentAt);
       } else onResponse();
       throw error;
@@ -71,7 +70,8 @@ export class Session {
   }
 
   release() {
-    this.#client.release(this.#isOutdated || this.#lostBy !== undefined || !this.#options.isCurrent());
+    if (this.#unanswered) this.#options.onAbandoned(this.#unanswered, () => this.#client.release(true));
+    else this.#client.release(this.#isOutdated || this.#lostBy !== undefined || !this.#options.isCurrent());
   }
 }
 
@@ -80,12 +80,12 @@ const hasEnded = (error: unknown) =>
   !(error instanceof pg.DatabaseError) || error.severity === 'FATAL' || isReadOnlyError(error);
 
 /**
- * Rejects when the response is late. Unlike `query_timeout` of pg, takes a response that has arrived while the event loop was blocked:
- * the second timer starts when the loop runs again.
+ * Rejects when the response is late, with the code ETIMEDOUT. Unlike `query_timeout` of pg, takes a response that has arrived while
+ * the event loop was blocked: the second timer starts when the loop runs again.
  */
 export function inTime<Result>(response: Promise<Result>, ms: number) {
   return new Promise<Result>((resolve, reject) => {
-    const fail = () => reject(new Error('Query timeout'));
+    const fail = () => reject(Object.assign(new Error('The server did not respond in time'), { code: 'ETIMEDOUT' }));
     let timer = setTimeout(() => (timer = setTimeout(fail, READ_MS)), Math.max(1, ms));
     response.then(resolve, reject).finally(() => clearTimeout(timer));
   });

@@ -1,6 +1,9 @@
+import { OverloadedError } from '@rest-services/errors';
+import { sql } from 'kysely';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
-import type { SessionPool } from './session-pool.ts';
+import { SessionPool, type SessionPoolOptions } from './session-pool.ts';
 import type { Value } from './session.ts';
+import { planned, type Statement } from './statement.ts';
 
 /** Age at which the next read checks again, without waiting for it. */
 const CHECK_MS = 1_000;
@@ -13,19 +16,35 @@ export type Obstacle = 'not checked' | 'unreachable' | 'not a standby' | 'not sy
 
 /**
  * Reads from a standby where it shows every acknowledged write: where each commit of the primary waits until this standby has applied
- * it. Otherwise, and when the standby fails, the same statement runs at the primary.
+ * it. While it does not, and when the standby fails, the same statement runs at the primary. A busy standby refuses reads itself.
  */
 export class StandbyReads {
   readonly #primary: SessionPool;
   readonly #standby: SessionPool;
+  /** A connection to each for the checks alone, which must not wait behind requests. */
+  readonly #checks: { primary: SessionPool; standby: SessionPool };
   readonly #onChange: (obstacle: Obstacle | undefined) => void;
   #obstacle: Obstacle | undefined = 'not checked';
   #checkedAt = -Infinity;
   #checking: Promise<void> | undefined;
 
-  constructor(primary: SessionPool, standby: SessionPool, onChange: (obstacle: Obstacle | undefined) => void) {
+  /**
+   * @param options those of `primary`
+   * @param standby what is different for the standby
+   */
+  constructor(
+    primary: SessionPool,
+    { url, readPassword, pooler, poolMax, applicationName, onConnectionError }: SessionPoolOptions,
+    standby: Pick<SessionPoolOptions, 'url' | 'readPassword'>,
+    onChange: (obstacle: Obstacle | undefined) => void,
+  ) {
+    const shared = { pooler, applicationName, onConnectionError };
     this.#primary = primary;
-    this.#standby = standby;
+    this.#standby = new SessionPool({ ...standby, ...shared, poolMax, waits: primary.waits });
+    this.#checks = {
+      primary: new SessionPool({ url, ...(readPassword ? { readPassword } : {}), ...shared, poolMax: 1 }),
+      standby: new SessionPool({ ...standby, ...shared, poolMax: 1 }),
+    };
     this.#onChange = onChange;
   }
 
@@ -34,18 +53,18 @@ export class StandbyReads {
     return this.#obstacle === undefined && performance.now() - this.#checkedAt < VALID_MS;
   }
 
-  async query<Row>(text: string, values: readonly Value[], name?: string) {
+  async query<Row>(statement: Statement<Row>, values: readonly Value[]) {
     if (performance.now() - this.#checkedAt > CHECK_MS) void this.check();
     if (this.isUsed) {
       try {
-        return await this.#standby.query<Row>(text, values, name);
+        return await this.#standby.query<Row>(statement, values);
       } catch (error) {
-        // The primary would take as long.
-        if (errorCode(error) === SQLSTATE.QUERY_CANCELED) throw error;
-        if (!this.#standby.isReachable) this.#report('unreachable');
+        // The primary would take as long, and may have no time for the reads of a busy standby.
+        if (errorCode(error) === SQLSTATE.QUERY_CANCELED || error instanceof OverloadedError) throw error;
+        if (!this.#standby.health.isReachable) this.#report('unreachable');
       }
     }
-    return this.#primary.query<Row>(text, values, name);
+    return this.#primary.query<Row>(statement, values);
   }
 
   /** Checks both servers; concurrent calls share one check. */
@@ -54,21 +73,23 @@ export class StandbyReads {
     return this.#checking;
   }
 
+  async end() {
+    await Promise.all([this.#standby, this.#checks.primary, this.#checks.standby].map((pool) => pool.end()));
+  }
+
   async #check() {
     const startedAt = performance.now();
-    try {
-      const [primary, standby] = await Promise.all([
-        this.#primary.query<{ commit: string; names: string }>(COMMIT_SETTINGS, []),
-        this.#standby.query<{ isStandby: boolean; name: string }>(STANDBY_NAME, []),
-      ]);
-      const { commit, names } = primary.rows[0]!;
-      const { isStandby, name } = standby.rows[0]!;
-      const isApplied = commit === 'remote_apply' && requiredStandbys(names).includes(name.toLowerCase());
-      this.#report(!isStandby ? 'not a standby' : isApplied ? undefined : 'not synchronous with remote_apply');
-    } catch {
-      this.#report('unreachable');
-    }
-    this.#checkedAt = startedAt;
+    const [primary, standby] = await Promise.allSettled([
+      this.#checks.primary.query(COMMIT_SETTINGS, []),
+      this.#checks.standby.query(STANDBY_NAME, []),
+    ]);
+    const isKnown = primary.status === 'fulfilled' && !isBusy(standby);
+    if (isKnown) {
+      this.#report(
+        standby.status === 'fulfilled' ? obstacleOf(primary.value.rows[0]!, standby.value.rows[0]!) : 'unreachable',
+      );
+      this.#checkedAt = startedAt;
+    } else if (!this.isUsed) this.#report('not checked');
   }
 
   #report(obstacle: Obstacle | undefined) {
@@ -78,15 +99,34 @@ export class StandbyReads {
   }
 }
 
-const COMMIT_SETTINGS = `
-  select current_setting('synchronous_commit') as commit, current_setting('synchronous_standby_names') as names`;
+const isBusy = (check: PromiseSettledResult<unknown>) =>
+  check.status === 'rejected' && check.reason instanceof OverloadedError;
+
+interface CommitSettings {
+  commit: string;
+  names: string;
+}
+
+interface StandbyName {
+  isStandby: boolean;
+  name: string;
+}
+
+const COMMIT_SETTINGS = planned<CommitSettings>(sql`
+  select current_setting('synchronous_commit') as commit, current_setting('synchronous_standby_names') as names`);
 
 /** The name under which a standby streams; only members of `pg_read_all_stats` see it. Its default is the name of the cluster. */
-const STANDBY_NAME = `
+const STANDBY_NAME = planned<StandbyName>(sql`
   select pg_is_in_recovery() as "isStandby", coalesce(
     (select substring(conninfo from 'application_name=''?([^'' ]+)') from pg_stat_wal_receiver),
     current_setting('cluster_name')
-  ) as name`;
+  ) as name`);
+
+function obstacleOf({ commit, names }: CommitSettings, { isStandby, name }: StandbyName): Obstacle | undefined {
+  if (!isStandby) return 'not a standby';
+  const isApplied = commit === 'remote_apply' && requiredStandbys(names).includes(name.toLowerCase());
+  return isApplied ? undefined : 'not synchronous with remote_apply';
+}
 
 /**
  * The standbys for which each commit waits, in lower case.

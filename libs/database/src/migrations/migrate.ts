@@ -57,7 +57,7 @@ export async function migrate(
   const durations = new Map<string, number>();
   let createdIndex: string | undefined;
   try {
-    await db.connection().execute(async (migrating) => {
+    await db.kysely.connection().execute(async (migrating) => {
       const pid = await directSessionOf(migrating);
       void watchBlockers(watching, pid, onChange(onBlocked), isOver.signal).catch(() => undefined);
       const migrator = new Migrator({

@@ -3,11 +3,9 @@ import { ReusedKeyError } from '@rest-services/errors';
 import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../connection/database.ts';
 import { errorClass, SQLSTATE_CLASS } from '../sqlstate.ts';
-import { SHARED_MS } from '../time-budget.ts';
-import { isLarge } from './batched-write.ts';
-import { MAX_WRITES, shareStatements, writeInTurn } from './shared-statement.ts';
-import { columnList, parameter, prepare } from './statement.ts';
-import { shortLockTimeout, type Values, type WithId } from './write-statements.ts';
+import { isLarge, shortLockTimeout, type Values, type WithId } from './row.ts';
+import { MAX_WRITES, SharedStatement } from './shared-statement.ts';
+import { columnList, parameter, prepared } from '../connection/statement.ts';
 
 /** A key that a client sends again when it repeats a request, because it does not know the outcome. */
 export interface IdempotencyKey {
@@ -39,81 +37,90 @@ const isExpired = sql`created_at <= now() - interval '24 hours'`;
 const NEIGHBOURS = sql.lit(8);
 
 /**
- * Makes the function that inserts rows. Calls at the same time share a statement, with and without keys. A key is stored by the
- * statement that inserts its row, so that both are committed or none is; this needs the table of `createIdempotencyKeys`.
- * @returns a function that returns the id of the row, also when the row of the key has been deleted since, and throws a
- * ReusedKeyError when the key belongs to another request
+ * Inserts rows, with and without keys in one statement. A key is stored by the statement that inserts its row, so that both are
+ * committed or none is; this needs the table of `createIdempotencyKeys`.
  */
-export function createInsert<Tables>(db: Database<Tables>, table: string, columns: readonly string[]) {
-  const insertOne = prepare(
-    db,
-    sql<WithId>`insert into ${sql.table(table)} (${columnList(columns)})
-      select ${columnList(columns)} from json_populate_record(null::${sql.table(table)}, ${''}) returning id`,
-  );
-  const insertMany = prepare(db, manyStatement(table, columns));
-  const insertOnce = prepare(db, onceStatement(table, columns));
-  const findOnce = prepare(
-    db,
-    sql<Outcome>`select row_id as id, request = ${parameter('bytea')} as "isSame" from idempotency_key
-      where key = ${parameter('bytea')} and not ${isExpired}`,
-  );
-  const deleteExpired = prepare(
-    db,
-    sql`delete from idempotency_key where key = any(array(
-      select key from idempotency_key
-      where key = any(array(select near_key from ${nearKeys(sql`unnest(${parameter('bytea[]')}) as own (key)`)} where ${isExpired}))
-      for update skip locked
-    ))`,
-  );
+export class Insert extends SharedStatement<Insertion, Outcome> {
+  readonly #db: Database<unknown>;
+  readonly #table: string;
+  readonly #statements: ReturnType<typeof insertStatements>;
 
-  async function insertAll(insertions: readonly Insertion[]): Promise<Outcome[]> {
-    const rows = JSON.stringify(insertions.map(({ row }) => row));
-    if (insertions.every(({ once }) => once === undefined)) {
-      return (await insertMany(rows)).rows.map(({ id }) => ({ id, isSame: true }));
-    }
-    const keys = digests(insertions.map(({ once }) => once?.key));
-    const outcomes = (await insertOnce(rows, keys, digests(insertions.map(({ once }) => once?.request)))).rows;
-    // Not by the statement above, which would wait for the keys of others. What it leaves is deleted after a later insert.
-    if (outcomes[0]!.hasExpired) void deleteExpired(keys).catch(() => undefined);
-    return outcomes;
+  constructor(db: Database<unknown>, table: string, columns: readonly string[]) {
+    super(db, MAX_WRITES);
+    this.#db = db;
+    this.#table = table;
+    this.#statements = insertStatements(table, columns);
   }
 
-  async function insertAlone({ row, once }: Insertion): Promise<Outcome> {
+  /**
+   * @returns the id of the row, also when the row of the key has been deleted since
+   * @throws ReusedKeyError when the key belongs to another request
+   */
+  async insert(row: Values, once: IdempotencyKey | undefined): Promise<number> {
+    const insertion = { row, once };
+    const { id, isSame } = await (isLarge(row) ? this.runAlone(insertion) : this.share(insertion));
+    if (!isSame) throw new ReusedKeyError();
+    return id;
+  }
+
+  protected override async runShared(insertions: readonly Insertion[]) {
+    return insertions.length === 1 && !this.#db.lockWaits.isFull
+      ? [await this.runAlone(insertions[0]!)]
+      : this.#insertMany(insertions);
+  }
+
+  protected override runAlone(insertion: Insertion, deadline?: number) {
+    return this.#db.lockWaits.run(() => this.#insertOne(insertion), undefined, deadline);
+  }
+
+  async #insertOne({ row, once }: Insertion): Promise<Outcome> {
+    const { one, find } = this.#statements;
     try {
-      if (once) return (await insertAll([{ row, once }]))[0]!;
-      return { id: (await insertOne(JSON.stringify(row))).rows[0]!.id, isSame: true };
+      if (once) return (await this.#insertMany([{ row, once }]))[0]!;
+      return { id: (await this.#db.write(one, [JSON.stringify(row)])).rows[0]!.id, isSame: true };
     } catch (error) {
       if (errorClass(error) !== SQLSTATE_CLASS.INTEGRITY_CONSTRAINT_VIOLATION) throw error;
       // The same request, at the same time, may have stored the key, or the unique value of the row.
-      const [found] = once ? (await findOnce(digest(once.request), digest(once.key))).rows : [];
+      const [found] = once ? (await this.#db.readFromPrimary(find, [digest(once.request), digest(once.key)])).rows : [];
       if (found) return found;
-      throw isOfPrimaryKey(error) ? sequenceBehind(table, error) : error;
+      const isOfPrimaryKey = (error as { constraint?: string }).constraint === `${this.#table}_pkey`;
+      throw isOfPrimaryKey ? sequenceBehind(this.#table, error) : error;
     }
   }
 
-  const isOfPrimaryKey = (error: unknown) => (error as { constraint?: string }).constraint === `${table}_pkey`;
+  async #insertMany(insertions: readonly Insertion[]): Promise<Outcome[]> {
+    const { many, manyOnce, deleteExpired } = this.#statements;
+    const rows = JSON.stringify(insertions.map(({ row }) => row));
+    if (insertions.every(({ once }) => once === undefined))
+      return (await this.#db.write(many, [rows])).rows.map(({ id }) => ({ id, isSame: true }));
+    const keys = digests(insertions.map(({ once }) => once?.key));
+    const requests = digests(insertions.map(({ once }) => once?.request));
+    const outcomes = (await this.#db.write(manyOnce, [rows, keys, requests])).rows;
+    // Not by the statement above, which would wait for the keys of others. What it leaves is deleted after a later insert.
+    if (outcomes[0]!.hasExpired) void this.#db.write(deleteExpired, [keys]).catch(() => undefined);
+    return outcomes;
+  }
+}
 
-  const { lockWaits } = db;
-  const insertInTurn = (insertion: Insertion, deadline = performance.now() + SHARED_MS) =>
-    writeInTurn(
-      deadline,
-      (work) => lockWaits.run(work),
-      () => insertAlone(insertion),
-    );
-  const insertShared = shareStatements<Insertion, Outcome>(
-    db,
-    async (insertions) =>
-      insertions.length === 1 && !lockWaits.isFull
-        ? [await lockWaits.run(() => insertAlone(insertions[0]!))]
-        : insertAll(insertions),
-    MAX_WRITES,
-    insertInTurn,
-  );
-
-  return async (row: Values, once?: IdempotencyKey) => {
-    const { id, isSame } = await (isLarge(row) ? insertInTurn({ row, once }) : insertShared({ row, once }));
-    if (!isSame) throw new ReusedKeyError();
-    return id;
+function insertStatements(table: string, columns: readonly string[]) {
+  return {
+    one: prepared(
+      sql<WithId>`insert into ${sql.table(table)} (${columnList(columns)})
+        select ${columnList(columns)} from json_populate_record(null::${sql.table(table)}, ${''}) returning id`,
+    ),
+    many: prepared(manyStatement(table, columns)),
+    manyOnce: prepared(onceStatement(table, columns)),
+    find: prepared(
+      sql<Outcome>`select row_id as id, request = ${parameter('bytea')} as "isSame" from idempotency_key
+        where key = ${parameter('bytea')} and not ${isExpired}`,
+    ),
+    deleteExpired: prepared(
+      sql`delete from idempotency_key where key = any(array(
+        select key from idempotency_key
+        where key = any(array(select near_key from ${nearKeys(sql`unnest(${parameter('bytea[]')}) as own (key)`)} where ${isExpired}))
+        for update skip locked
+      ))`,
+    ),
   };
 }
 

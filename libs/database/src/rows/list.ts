@@ -1,7 +1,8 @@
-import { sql, type Expression, type RawBuilder } from 'kysely';
+import { coalesce } from '@rest-services/concurrency';
+import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely';
 import type { Database } from '../connection/database.ts';
-import { parameter, prepareRead } from './statement.ts';
-import type { WithId } from './write-statements.ts';
+import type { WithId } from './row.ts';
+import { columnList, parameter, prepared, type Statement } from '../connection/statement.ts';
 
 /** Maximum number of rows that one statement of a list reads. */
 export const CHUNK_ROWS = 250;
@@ -21,32 +22,78 @@ export interface List<Row> {
   version?: string | undefined;
 }
 
-/**
- * Continues lists in the order of the ids.
- * @param rowsAfter makes a query for the rows with higher ids than this one
- * @param longText a column of any length
- * @returns a function that makes a list of up to `limit` rows, those of its first chunk included
- */
-export function listContinuation<Tables, Row extends WithId>(
-  db: Database<Tables>,
-  rowsAfter: (id: RawBuilder<number>) => Expression<Row>,
-  longText?: string,
-) {
-  const read = prepareRead(db, chunk(rowsAfter(parameter<number>('bigint')), longText, parameter<number>('bigint')));
-  return function listFrom(rows: Row[], limit = Infinity): List<Row> {
+/** Continues lists in the order of the ids. */
+export class Chunks<Row extends WithId> {
+  readonly #db: Database<unknown>;
+  readonly #next: Statement<Row>;
+
+  /**
+   * @param rowsAfter makes a query for the rows with higher ids than this one
+   * @param longText a column of any length
+   */
+  constructor(db: Database<unknown>, rowsAfter: (id: RawBuilder<number>) => Expression<Row>, longText?: string) {
+    this.#db = db;
+    this.#next = prepared(
+      chunk(rowsAfter(parameter<number>('bigint')), { longText, limit: parameter<number>('bigint') }),
+    );
+  }
+
+  /** @returns the list of up to `limit` rows whose first chunk is `rows` */
+  after(rows: Row[], limit = Infinity): List<Row> {
     const missing = limit - rows.length;
     if (missing <= 0 || !mayContinue(rows)) return { rows, next: undefined };
     // The id alone: the rows are not kept until their reader has taken them.
     const { id } = rows.at(-1)!;
-    return { rows, next: async () => listFrom((await read(id, Math.min(missing, CHUNK_ROWS))).rows, missing) };
-  };
+    return { rows, next: () => this.#readNext(id, missing) };
+  }
+
+  async #readNext(id: number, missing: number) {
+    const { rows } = await this.#db.read(this.#next, [id, Math.min(missing, CHUNK_ROWS)]);
+    return this.after(rows, missing);
+  }
+}
+
+/** All rows that meet conditions without parameters. */
+export class WholeList<Row extends WithId> {
+  readonly #db: Database<unknown>;
+  readonly #first: Statement<Row>;
+  readonly #version: Statement<{ version: string | null }>;
+  readonly #chunks: Chunks<Row>;
+
+  constructor(
+    db: Database<unknown>,
+    table: string,
+    columns: readonly string[],
+    { conditions, longText }: { conditions: readonly RawBuilder<SqlBool>[]; longText: string | undefined },
+  ) {
+    this.#db = db;
+    this.#first = prepared(chunk(select<Row>(table, columns, conditions), { longText }));
+    this.#version = prepared(versionOf(select(table, ['id', 'xmin'], conditions)));
+    this.#chunks = new Chunks(db, (id) => select(table, columns, [...conditions, sql`id > ${id}`]), longText);
+  }
+
+  /** Reads the first chunk. Calls in one event-loop turn share it. */
+  readonly read = coalesce(async () => {
+    const list = this.#chunks.after((await this.#db.read(this.#first, [])).rows);
+    if (!list.next) return list;
+    // The rows are read after their version: it may then be older than the rows, and never newer. A standby may show what the primary
+    // does not show yet, so its version could be newer than rows of the primary.
+    const { version } = (await this.#db.readFromPrimary(this.#version, [])).rows[0]!;
+    const { rows } = await this.#db.read(this.#first, []);
+    return { ...this.#chunks.after(rows), version: version ?? undefined };
+  });
+}
+
+export function select<Row>(table: string, columns: readonly string[], conditions: readonly RawBuilder<SqlBool>[]) {
+  const where = conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``;
+  return sql<Row>`select ${columnList(columns)} from ${sql.table(table)} ${where}`;
 }
 
 /** Maximum number of rows of a list with a version: PostgreSQL reads all of them for it, 15 ms for 10,000. */
 const MAX_VERSIONED_ROWS = 50_000;
 
 /** A query for the version of a list, which is null for more than `MAX_VERSIONED_ROWS`. @param rows with `id` and `xmin` */
-export const versionOf = (rows: Expression<unknown>) => sql<{ version: string | null }>`
+const versionOf = (rows: Expression<unknown>) => sql<{ version: string | null }>`
   select case when not exists (select from (${rows}) as rows offset ${sql.lit(MAX_VERSIONED_ROWS)})
     then (select md5(string_agg(concat(id, ' ', xmin), ',' order by id)) from (${rows}) as rows)
   end as version`;
@@ -61,7 +108,10 @@ interface Measured {
 }
 
 /** At most `limit` of the rows, in the order of the ids. */
-export function chunk<Row>(rows: Expression<Row>, longText?: string, limit: RawBuilder<number> = sql.lit(CHUNK_ROWS)) {
+function chunk<Row>(
+  rows: Expression<Row>,
+  { longText, limit = sql.lit(CHUNK_ROWS) }: { longText: string | undefined; limit?: RawBuilder<number> },
+) {
   const sorted = sql<Row>`select * from (${rows}) as rows order by id limit ${limit}`;
   return longText === undefined ? sorted : withinBytes(sorted, longText);
 }

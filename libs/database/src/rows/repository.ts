@@ -1,24 +1,17 @@
-import { coalesce } from '@rest-services/concurrency';
 import { PreconditionFailedError } from '@rest-services/errors';
-import { sql, type InsertType, type RawBuilder, type SelectType, type SqlBool, type UpdateType } from 'kysely';
+import { sql, type InsertType, type SelectType, type SqlBool, type UpdateType } from 'kysely';
 import type { Database } from '../connection/database.ts';
 import type { Value } from '../connection/session.ts';
-import { batchedWrite } from './batched-write.ts';
-import { createFind } from './find.ts';
-import { createInsert, type IdempotencyKey } from './insert.ts';
-import { CHUNK_ROWS, chunk, listContinuation, versionOf, type List } from './list.ts';
-import { createPages, type Position } from './page.ts';
-import { createSearch, type SearchOptions } from './search.ts';
-import { RETRY_ALONE } from './shared-statement.ts';
-import { columnList, prepare, prepareRead } from './statement.ts';
-import {
-  deleteStatements,
-  updateStatements,
-  type Target,
-  type UpdateOptions,
-  type Values,
-  type WithId,
-} from './write-statements.ts';
+import type { Change, Target } from './change.ts';
+import { Delete } from './delete.ts';
+import { Find } from './find.ts';
+import { Insert, type IdempotencyKey } from './insert.ts';
+import { CHUNK_ROWS, Chunks, select, WholeList, type List } from './list.ts';
+import { Pages, type Position } from './page.ts';
+import type { Values, WithId } from './row.ts';
+import { Search, type SearchOptions } from './search.ts';
+import { prepared, type Statement } from '../connection/statement.ts';
+import { Update, type UpdateOptions } from './update.ts';
 
 /** What a service reads and writes of a table. */
 export interface RepositoryOptions<Read, Inserted, Updated> {
@@ -63,41 +56,34 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
   readonly #db: Database<unknown>;
   readonly #table: string;
   readonly #options: RepositoryOptions<string, string, string>;
-  readonly #find: (id: number) => Promise<Row | undefined>;
-  readonly #findVersion: (id: number) => Promise<{ rows: (Row & { xmin: string })[] }>;
-  readonly #insert: ReturnType<typeof createInsert>;
-  readonly #update: (changes: Values & Target) => Promise<boolean>;
-  readonly #delete: (row: Target) => Promise<boolean>;
-  readonly #readPage: ReturnType<typeof createPages>;
-  readonly #listFrom: ReturnType<typeof listContinuation<unknown, Row>>;
-  readonly #lists = new Map<string, () => Promise<List<Row>>>();
-  readonly #search: ((text: string) => Promise<List<Row>>) | undefined;
+  readonly #find: Find<Row>;
+  readonly #version: Statement<Row & { xmin: string }>;
+  readonly #insert: Insert;
+  readonly #update: Update;
+  readonly #delete: Delete;
+  readonly #pages: Pages<Row>;
+  readonly #chunks: Chunks<Row>;
+  readonly #lists = new Map<string, WholeList<Row>>();
+  readonly #search: Search<Row> | undefined;
 
   constructor(db: Database<unknown>, table: string, options: RepositoryOptions<string, string, string>) {
     const { columns, longText, insert, update, search } = options;
     this.#db = db;
     this.#table = table;
     this.#options = options;
-    this.#find = createFind<Row>(db, table, columns, longText);
-    this.#findVersion = prepare(
-      db,
-      sql<Row & { xmin: string }>`select ${columnList(columns)}, xmin::text from ${sql.table(table)} where id = ${0}`,
-    );
-    this.#insert = createInsert(db, table, insert);
-    this.#update = batchedWrite(db, updateStatements(db, table, update), RETRY_ALONE);
-    this.#delete = batchedWrite(db, deleteStatements(db, table), false);
-    this.#readPage = createPages(db, table, columns);
-    this.#listFrom = listContinuation<unknown, Row>(db, (id) => this.#select(sql`id > ${id}`), longText);
-    this.#search =
-      search &&
-      createSearch<unknown, Row>(db, table, { ...search, ...(longText ? { longText } : {}) }, (condition) =>
-        this.#select(condition),
-      );
+    this.#find = new Find(db, table, columns, longText);
+    this.#version = prepared(select(table, [...columns, 'xmin'], [sql`id = ${0}`]));
+    this.#insert = new Insert(db, table, insert);
+    this.#update = new Update(db, table, update);
+    this.#delete = new Delete(db, table);
+    this.#pages = new Pages(db, table, columns);
+    this.#chunks = new Chunks(db, (id) => select(table, columns, [sql`id > ${id}`]));
+    this.#search = search && new Search(db, table, columns, { ...search, longText });
   }
 
   /** Reads the row of this id, or `undefined` when there is none. */
   findById(id: number): Promise<Row | undefined> {
-    return this.#find(id);
+    return this.#find.share(id);
   }
 
   /**
@@ -106,7 +92,7 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
    * @throws ReusedKeyError when the key belongs to another request
    */
   insert(row: NewRow, idempotencyKey?: IdempotencyKey): Promise<number> {
-    return this.#insert(row as Values, idempotencyKey);
+    return this.#insert.insert(row as Values, idempotencyKey);
   }
 
   /**
@@ -116,7 +102,7 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
    */
   update(id: number, changes: Changes, mayChange?: (row: Row) => boolean): Promise<boolean> {
     const change = { ...(changes as Values), id };
-    return mayChange ? this.#writeIf(mayChange, change, this.#update) : this.#update(change);
+    return mayChange ? this.#applyIf(mayChange, this.#update, change) : this.#update.apply(change);
   }
 
   /**
@@ -124,25 +110,21 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
    * @param mayDelete as for `update`
    */
   delete(id: number, mayDelete?: (row: Row) => boolean): Promise<boolean> {
-    return mayDelete ? this.#writeIf(mayDelete, { id }, this.#delete) : this.#delete({ id });
+    return mayDelete ? this.#applyIf(mayDelete, this.#delete, { id }) : this.#delete.apply({ id });
   }
 
-  async #writeIf<Change extends Target>(
-    mayWrite: (row: Row) => boolean,
-    change: Change,
-    write: (change: Change) => Promise<boolean>,
-  ) {
-    const [row] = (await this.#findVersion(change.id)).rows;
+  async #applyIf<Given extends Target>(mayWrite: (row: Row) => boolean, write: Change<Given>, change: Given) {
+    const [row] = (await this.#db.readFromPrimary(this.#version, [change.id])).rows;
     if (!row) return false;
     // The statement writes nothing when another one has written the row since.
-    if (!mayWrite(row) || !(await write({ ...change, xmin: row.xmin }))) throw new PreconditionFailedError();
+    if (!mayWrite(row) || !(await write.apply({ ...change, xmin: row.xmin }))) throw new PreconditionFailedError();
     return true;
   }
 
   /** Reads a page in the order of the ids, of any length and at any depth. The table needs `createRowCounts`, and has no `longText`. */
   async page({ offset, limit }: Position): Promise<Page<Row>> {
-    const { total, rows } = await this.#readPage({ offset, limit: Math.min(limit, CHUNK_ROWS) });
-    return { total, ...this.#listFrom(rows as Row[], limit) };
+    const { total, rows } = await this.#pages.read({ offset, limit: Math.min(limit, CHUNK_ROWS) });
+    return { total, ...this.#chunks.after(rows, limit) };
   }
 
   /**
@@ -153,28 +135,15 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
     const key = JSON.stringify(filter);
     const list = this.#lists.get(key) ?? this.#prepareList(filter);
     this.#lists.set(key, list);
-    return list();
+    return list.read();
   }
 
   #prepareList(filter: Values) {
-    const { longText } = this.#options;
+    const { columns, longText } = this.#options;
     const conditions = Object.entries(filter).map(
       ([column, value]) => sql<SqlBool>`${sql.ref(column)} = ${sql.lit(value)}`,
     );
-    const matching = (...more: RawBuilder<SqlBool>[]) => this.#select(...conditions, ...more);
-    const readFirst = prepareRead(this.#db, chunk(matching(), longText));
-    const listFrom = listContinuation<unknown, Row>(this.#db, (id) => matching(sql`id > ${id}`), longText);
-    const readVersion = prepareRead(
-      this.#db,
-      versionOf(sql`select id, xmin from ${sql.table(this.#table)} ${where(conditions)}`),
-    );
-    return coalesce(async () => {
-      const list = listFrom((await readFirst()).rows);
-      if (!list.next) return list;
-      // The rows are read after their version: it may then be older than the rows, and never newer.
-      const { version } = (await readVersion()).rows[0]!;
-      return { ...listFrom((await readFirst()).rows), version: version ?? undefined };
-    });
+    return new WholeList<Row>(this.#db, this.#table, columns, { conditions, longText });
   }
 
   /**
@@ -183,13 +152,6 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
    */
   search(text: string): Promise<List<Row>> {
     if (!this.#search) throw new Error(`${this.#table} has no search`);
-    return this.#search(text);
-  }
-
-  #select(...conditions: RawBuilder<unknown>[]) {
-    return sql<Row>`select ${columnList(this.#options.columns)} from ${sql.table(this.#table)} ${where(conditions)}`;
+    return this.#search.read(text);
   }
 }
-
-const where = (conditions: readonly RawBuilder<unknown>[]) =>
-  conditions.length > 0 ? sql`where ${sql.join(conditions, sql` and `)}` : sql``;

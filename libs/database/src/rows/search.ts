@@ -1,12 +1,14 @@
-import { beginBy, coalesce, Semaphore, withDeadline } from '@rest-services/concurrency';
-import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely';
+import { coalesce, Semaphore, withDeadline } from '@rest-services/concurrency';
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Database } from '../connection/database.ts';
+import type { Value } from '../connection/session.ts';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
 import { SHARED_MS } from '../time-budget.ts';
-import { CHUNK_ROWS, mayContinue, withinBytes, type List } from './list.ts';
-import { RETRY_ALONE, shareStatements, statementLate, turnMissed } from './shared-statement.ts';
-import { compile, parameter, prepareRead, textArray } from './statement.ts';
-import type { WithId } from './write-statements.ts';
+import { CHUNK_ROWS, mayContinue, select, withinBytes, type List } from './list.ts';
+import { readInTurn, statementLate } from './read-in-turn.ts';
+import type { WithId } from './row.ts';
+import { LEFT_OUT, SharedStatement } from './shared-statement.ts';
+import { parameter, planned, prepared, textArray, type Statement } from '../connection/statement.ts';
 
 /** Maximum number of searches that share one statement: all wait for the slowest. */
 const MAX_SEARCHES = 8;
@@ -41,110 +43,142 @@ export interface SearchOptions<Column> {
 /**
  * Searches the rows whose column contains a text in any case of letters, as `createFoldCase` defines it. Searches for rare texts share
  * statements.
- * @param select makes a query for the rows that meet a condition
- * @returns a function that throws an OverloadedError when the first chunk takes more than 2.5 s, its wait included
  */
-export function createSearch<Tables, Row extends WithId>(
-  db: Database<Tables>,
-  table: string,
-  { column, maxLength, longText }: SearchOptions<string> & { longText?: string },
-  select: (condition: RawBuilder<SqlBool>) => Expression<Row>,
-) {
-  const folded = sql`fold_case(${sql.ref(column)})`;
-  const matches = (pattern: RawBuilder<unknown>) => sql<SqlBool>`${folded} like fold_case(${pattern})`;
-  const chunkOf = (sorted: RawBuilder<Row>) => (longText === undefined ? sorted : withinBytes(sorted, longText));
+export class Search<Row extends WithId> {
+  readonly #db: Database<unknown>;
+  readonly #maxLength: number;
+  readonly #statements: ReturnType<typeof searchStatements<Row>>;
+  readonly #turns: Semaphore;
+  readonly #rare: RareSearch<Row>;
+  readonly #sample: Sample;
 
-  // `id + 0`, because the planner could scan the index of `id`.
-  const findByIndex = prepareRead(
-    db,
-    chunkOf(sql<Row>`
-      select * from (${select(sql`${matches(parameter('text'))} and id + 0 > ${parameter('bigint')}`)}) as rows
-      order by id + 0 limit ${sql.lit(CHUNK_ROWS)}`),
-  );
-  const matchesOfOne = sql<Row>`
-    select * from (${select(matches(sql`searched.pattern`))}) as rows order by id + 0 limit ${sql.lit(CHUNK_ROWS)}`;
-  const findMany = prepareRead(
-    db,
-    sql<Row & { search: number }>`
-      select found.*, searched.number as search
-      from unnest(${parameter('text[]')}) with ordinality as searched (pattern, number)
-      cross join lateral (${chunkOf(matchesOfOne)}) as found
-      order by search, id`,
-  );
-  const window = sql<Row>`
-    select * from (${select(sql`id > ${parameter('bigint')}`)}) as rows order by id limit ${parameter('bigint')}`;
-  const scan = prepareRead(
-    db,
-    chunkOf(sql<Row>`
-      select * from (${window}) as scanned where ${folded} like (select fold_case(${parameter('text')}))
-      order by id limit ${sql.lit(CHUNK_ROWS)}`),
-  );
-
-  const semaphore = new Semaphore(Math.ceil(db.poolMax / CONNECTIONS_PER_SEARCH));
-  /** @throws OverloadedError when it has not begun by `deadline` */
-  const inTurn = <Result>(run: () => Promise<Result>, deadline = Infinity) =>
-    deadline === Infinity || !semaphore.isFull
-      ? semaphore.run(run)
-      : beginBy(
-          { begin: deadline, onNotBegun: turnMissed, end: deadline, onNotEnded: statementLate },
-          (work) => semaphore.run(work),
-          run,
-        );
-
-  /** @param window number of rows that probably hold a chunk of matches */
-  async function listAfter(id: number, text: string, window: number, deadline?: number): Promise<List<Row>> {
-    const pattern = patternOf(text);
-    const canUseIndex = hasTrigrams(text);
-    if (canUseIndex && window > MAX_WINDOW)
-      return listOf((await inTurn(() => findByIndex(pattern, id), deadline)).rows, text);
-    const { rows } = await inTurn(() => scan(id, canUseIndex ? window : ALL_ROWS, pattern), deadline);
-    return mayContinue(rows) || !canUseIndex ? listOf(rows, text) : listAfter(id, text, Infinity, deadline);
+  constructor(
+    db: Database<unknown>,
+    table: string,
+    columns: readonly string[],
+    options: SearchOptions<string> & { longText?: string | undefined },
+  ) {
+    this.#db = db;
+    this.#maxLength = options.maxLength;
+    this.#statements = searchStatements(table, columns, options);
+    this.#turns = new Semaphore(Math.ceil(db.poolMax / CONNECTIONS_PER_SEARCH));
+    this.#rare = new RareSearch(db, this.#statements, this.#turns);
+    this.#sample = new Sample(db, table, options.column);
   }
 
-  function listOf(rows: Row[], text: string): List<Row> {
-    if (!mayContinue(rows)) return { rows, next: undefined };
-    // The id alone: the rows are not kept until their reader has taken them.
-    const { id } = rows.at(-1)!;
-    const window = Math.max(FIRST_WINDOW, 4 * (id - rows[0]!.id));
-    return { rows, next: () => listAfter(id, text, window) };
-  }
-
-  async function findRare(patterns: readonly string[]): Promise<(Row[] | typeof RETRY_ALONE)[]> {
-    try {
-      const found = patterns.map((): Row[] => []);
-      const { rows } = await inTurn(() => findMany(textArray(patterns)), performance.now() + SHARED_MS);
-      for (const row of rows) found[row.search - 1]!.push(row);
-      return found;
-    } catch (error) {
-      // PostgreSQL does not say which of them took too long.
-      if (patterns.length === 1 || errorCode(error) !== SQLSTATE.QUERY_CANCELED) throw error;
-      return patterns.map(() => RETRY_ALONE);
-    }
-  }
-  const findAlone = async (pattern: string, deadline: number) =>
-    (await inTurn(() => findByIndex(pattern, 0), deadline)).rows;
-  const findShared = shareStatements(db, findRare, MAX_SEARCHES, (pattern, deadline) =>
-    withDeadline(deadline, findAlone(pattern, deadline), statementLate),
-  );
-
-  const sample = sampleOf(db, table, column);
-  async function firstChunk(text: string) {
-    const pattern = patternOf(text);
-    const deadline = performance.now() + SHARED_MS;
-    if (!hasTrigrams(text) || !isRare(text, sample()))
-      return withDeadline(deadline, listAfter(0, text, FIRST_WINDOW, deadline), statementLate);
-    return listOf(await (db.supportsSessionState ? findShared(pattern) : findAlone(pattern, deadline)), text);
-  }
-
-  return coalesce(async (searched: string): Promise<List<Row>> => {
+  /** @throws OverloadedError when the first chunk takes more than 2.5 s, its wait included */
+  readonly read = coalesce(async (text: string): Promise<List<Row>> => {
     // Folding keeps the number of code points.
-    if (Array.from(searched).length > maxLength) return { rows: [], next: undefined };
+    if (Array.from(text).length > this.#maxLength) return { rows: [], next: undefined };
     try {
-      return await firstChunk(searched);
+      return await this.#readFirst(text);
     } catch (error) {
       throw errorCode(error) === SQLSTATE.QUERY_CANCELED ? statementLate() : error;
     }
   });
+
+  async #readFirst(text: string) {
+    const deadline = performance.now() + SHARED_MS;
+    if (!hasTrigrams(text) || !this.#sample.isRare(text))
+      return withDeadline(deadline, this.#readAfter(0, text, FIRST_WINDOW, deadline), statementLate);
+    const pattern = patternOf(text);
+    return this.#listOf(
+      await (this.#db.supportsSessionState ? this.#rare.share(pattern) : this.#rare.runAlone(pattern, deadline)),
+      text,
+    );
+  }
+
+  /** @param window number of rows that probably hold a chunk of matches */
+  async #readAfter(id: number, text: string, window: number, deadline?: number): Promise<List<Row>> {
+    const { findByIndex, scan } = this.#statements;
+    const pattern = patternOf(text);
+    const canUseIndex = hasTrigrams(text);
+    if (canUseIndex && window > MAX_WINDOW)
+      return this.#listOf(await this.#run(findByIndex, [pattern, id], deadline), text);
+    const rows = await this.#run(scan, [id, canUseIndex ? window : ALL_ROWS, pattern], deadline);
+    return mayContinue(rows) || !canUseIndex ? this.#listOf(rows, text) : this.#readAfter(id, text, Infinity, deadline);
+  }
+
+  async #run(statement: Statement<Row>, values: Value[], deadline?: number) {
+    const read = () => this.#db.read(statement, values);
+    return (await (deadline === undefined ? this.#turns.run(read) : readInTurn(this.#turns, read, deadline))).rows;
+  }
+
+  #listOf(rows: Row[], text: string): List<Row> {
+    if (!mayContinue(rows)) return { rows, next: undefined };
+    // The id alone: the rows are not kept until their reader has taken them.
+    const { id } = rows.at(-1)!;
+    const window = Math.max(FIRST_WINDOW, 4 * (id - rows[0]!.id));
+    return { rows, next: () => this.#readAfter(id, text, window) };
+  }
+}
+
+/** First chunks of searches for texts that few rows contain. */
+class RareSearch<Row extends WithId> extends SharedStatement<string, Row[]> {
+  readonly #db: Database<unknown>;
+  readonly #statements: ReturnType<typeof searchStatements<Row>>;
+  readonly #turns: Semaphore;
+
+  constructor(db: Database<unknown>, statements: ReturnType<typeof searchStatements<Row>>, turns: Semaphore) {
+    super(db, MAX_SEARCHES);
+    this.#db = db;
+    this.#statements = statements;
+    this.#turns = turns;
+  }
+
+  protected override async runShared(patterns: readonly string[]) {
+    const readMany = () => this.#db.read(this.#statements.findMany, [textArray(patterns)]);
+    try {
+      const found = patterns.map((): Row[] => []);
+      for (const row of (await readInTurn(this.#turns, readMany, performance.now() + SHARED_MS)).rows)
+        found[row.search - 1]!.push(row);
+      return found;
+    } catch (error) {
+      // PostgreSQL does not say which of them took too long.
+      if (patterns.length === 1 || errorCode(error) !== SQLSTATE.QUERY_CANCELED) throw error;
+      return patterns.map((): typeof LEFT_OUT => LEFT_OUT);
+    }
+  }
+
+  override async runAlone(pattern: string, deadline: number) {
+    const readOne = () => this.#db.read(this.#statements.findByIndex, [pattern, 0]);
+    return (await readInTurn(this.#turns, readOne, deadline)).rows;
+  }
+}
+
+function searchStatements<Row>(
+  table: string,
+  columns: readonly string[],
+  { column, longText }: SearchOptions<string> & { longText?: string | undefined },
+) {
+  const folded = sql`fold_case(${sql.ref(column)})`;
+  const matches = (pattern: RawBuilder<unknown>) => sql<SqlBool>`${folded} like fold_case(${pattern})`;
+  const rowsWhere = (condition: RawBuilder<SqlBool>) => select<Row>(table, columns, [condition]);
+  const chunkOf = (sorted: RawBuilder<Row>) => (longText === undefined ? sorted : withinBytes(sorted, longText));
+  const matchesOfOne = sql<Row>`
+    select * from (${rowsWhere(matches(sql`searched.pattern`))}) as rows order by id + 0 limit ${sql.lit(CHUNK_ROWS)}`;
+  const window = sql<Row>`
+    select * from (${rowsWhere(sql`id > ${parameter('bigint')}`)}) as rows order by id limit ${parameter('bigint')}`;
+  return {
+    // `id + 0`, because the planner could scan the index of `id`.
+    findByIndex: prepared(
+      chunkOf(sql<Row>`
+        select * from (${rowsWhere(sql`${matches(parameter('text'))} and id + 0 > ${parameter('bigint')}`)}) as rows
+        order by id + 0 limit ${sql.lit(CHUNK_ROWS)}`),
+    ),
+    findMany: prepared(
+      sql<Row & { search: number }>`
+        select found.*, searched.number as search
+        from unnest(${parameter('text[]')}) with ordinality as searched (pattern, number)
+        cross join lateral (${chunkOf(matchesOfOne)}) as found
+        order by search, id`,
+    ),
+    scan: prepared(
+      chunkOf(sql<Row>`
+        select * from (${window}) as scanned where ${folded} like (select fold_case(${parameter('text')}))
+        order by id limit ${sql.lit(CHUNK_ROWS)}`),
+    ),
+  };
 }
 
 /** A pattern for texts that contain this one, in which `%`, `_` and `\\` are ordinary characters. */
@@ -157,37 +191,38 @@ const patternOf = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 const hasTrigrams = (text: string) =>
   /[\p{L}\p{N}]{3}|[\p{L}\p{N}]{2}[^\p{L}\p{N}]|[^\p{L}\p{N}][\p{L}\p{N}]{1,2}/u.test(text);
 
-/** Whether probably few rows contain the text. Of other texts, the first ids may have enough matches. */
-const isRare = (text: string, sample: string) => sample !== '' && !sample.includes(upperCase(text));
-
 /** Upper case distinguishes no letters that folding does not. Lower case would distinguish `ς` from `σ`. */
 const upperCase = (text: string) => text.toLowerCase().toUpperCase();
 
-/**
- * The one or two hundred texts of a column in PostgreSQL's statistics, in upper case.
- * @returns a function that returns what is known so far, which is nothing at first, and refreshes it from time to time
- */
-function sampleOf<Tables>(db: Database<Tables>, table: string, column: string) {
-  const read = compile(
-    db,
-    sql<{ texts: string }>`
+/** The one or two hundred texts of a column in PostgreSQL's statistics, in upper case; none at first. */
+class Sample {
+  readonly #db: Database<unknown>;
+  readonly #statement: Statement<{ texts: string }>;
+  #texts = '';
+  #readAt = -Infinity;
+
+  constructor(db: Database<unknown>, table: string, column: string) {
+    this.#db = db;
+    this.#statement = planned(sql`
       select concat_ws(E'\n', array_to_string(most_common_vals::text::text[], E'\n'),
         array_to_string(histogram_bounds::text::text[], E'\n')) as texts
       from pg_stats
-      where schemaname = any(current_schemas(false)) and tablename = ${sql.lit(table)} and attname = ${sql.lit(column)}`,
-  );
-  let sample = '';
-  let readAt = -Infinity;
-  return () => {
+      where schemaname = any(current_schemas(false)) and tablename = ${sql.lit(table)} and attname = ${sql.lit(column)}`);
+  }
+
+  /** Whether probably few rows contain the text. Of other texts, the first ids may have enough matches. */
+  isRare(text: string) {
     const now = performance.now();
-    if (now - readAt > STATISTICS_MS) {
-      readAt = now;
+    if (now - this.#readAt > STATISTICS_MS) {
+      this.#readAt = now;
       // No request waits for it; the search itself reports a failing database.
-      read().then(
-        ({ rows: [row] }) => (sample = upperCase(row?.texts ?? '')),
-        () => undefined,
-      );
+      void this.#read().catch(() => undefined);
     }
-    return sample;
-  };
+    return this.#texts !== '' && !this.#texts.includes(upperCase(text));
+  }
+
+  async #read() {
+    const { rows } = await this.#db.read(this.#statement, []);
+    this.#texts = upperCase(rows[0]?.texts ?? '');
+  }
 }

@@ -28,6 +28,15 @@ export function addDatabaseMetrics<Tables>(
   });
 
   new Gauge({
+    name: 'database_sessions_abandoned',
+    help: 'Connections whose statement did not end in time, and may be running still. Writes are refused when they are half.',
+    registers: [registry],
+    collect() {
+      this.set(db.abandonedSessions);
+    },
+  });
+
+  new Gauge({
     name: 'database_pool_max_connections',
     help: 'Maximum number of connections to the database: DATABASE_POOL_MAX.',
     registers: [registry],
@@ -87,7 +96,7 @@ export function addDatabaseMetrics<Tables>(
     help: 'Whether the database takes no writes: 1 on a standby, or by default_transaction_read_only.',
     registers: [registry],
     collect() {
-      this.set(db.isReadOnly ? 1 : 0);
+      this.set(db.health.isReadOnly ? 1 : 0);
     },
   });
 
@@ -108,7 +117,7 @@ export function addDatabaseMetrics<Tables>(
     registers: [registry],
     collect() {
       this.reset();
-      this.inc(db.lostConnections);
+      this.inc(db.health.lostConnections);
     },
   });
 

@@ -64,7 +64,9 @@ export function addProbes<Tables>(
   app.get('/readyz', forMachines, async (_request, reply) => {
     const obstacle = await check();
     void db.checkStandby();
-    return obstacle ? reply.code(503).send({ message: obstacle }) : { message: 'ready' };
+    if (obstacle) return reply.code(503).send({ message: obstacle });
+    // With 503, no replica would get the reads, which go on.
+    return { message: db.refusesWrites ? 'ready for reads; writes wait in the database' : 'ready' };
   });
 
   return readiness;
@@ -79,7 +81,7 @@ export function addProbes<Tables>(
   /** Probes in flight share one check. On one connection, too many checks would time out as if the database were lost. */
   async function databaseObstacle() {
     // A busy database responds to the requests; a statement of the probe would wait longer than a load balancer does.
-    if (isMigrated && db.isResponding) return undefined;
+    if (isMigrated && db.health.isResponding) return undefined;
     look ??= lookForObstacle().finally(() => (look = undefined));
     return look;
   }

@@ -1,5 +1,5 @@
 import { coalesce } from '@rest-services/concurrency';
-import { repository, type Database } from '@rest-services/database';
+import { prepared, repository, type Database } from '@rest-services/database';
 import { NotFoundError } from '@rest-services/errors';
 import { Type } from 'typebox';
 import {
@@ -38,7 +38,8 @@ export async function buildApp(db: Database<NotesDatabase>, settings: Settings) 
     update: { columns: ['title'], absent: 'kept' },
   });
   const ifMatch = createIfMatch(Note);
-  const summarise = coalesce(() => db.selectFrom('note_count').select(['total']).executeTakeFirstOrThrow());
+  const summary = prepared(db.kysely.selectFrom('note_count').select(['total']));
+  const summarise = coalesce(async () => (await db.read(summary, [])).rows[0]!);
 
   app.post('/notes', { schema: { body, response: { 201: Type.Object({ id: Id }) } } }, async (request, reply) => {
     const id = await notes.insert(request.body, idempotencyKeyOf(request));

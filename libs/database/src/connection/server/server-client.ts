@@ -9,6 +9,9 @@ export interface ServerState {
   isReadOnly: boolean;
 }
 
+/** Age at which the state of a server behind a pooler is read again. */
+const RECENT_MS = 1_000;
+
 /** A client of pg that knows the state of its server. */
 export class ServerClient extends pg.Client {
   readonly server: Server;
@@ -17,6 +20,7 @@ export class ServerClient extends pg.Client {
   readonly #isBehindPooler: boolean;
   readonly #reported: Record<string, string> = {};
   #state: ServerState | undefined;
+  #readAt = -Infinity;
 
   constructor(config: pg.ClientConfig, server: Server, { selection = 0, isBehindPooler = false } = {}) {
     super({ ...config, ...server });
@@ -33,16 +37,30 @@ export class ServerClient extends pg.Client {
     return this.#state;
   }
 
+  /** Whether the state has been read, behind a pooler in the last second: the pooler may have changed the server since. */
+  get hasRecentState() {
+    return this.#readAt > (this.#isBehindPooler ? performance.now() - RECENT_MS : -Infinity);
+  }
+
   /**
-   * Reads the state, unless the server has reported it: PostgreSQL does on connecting, and when it changes, since release 14. A pooler
+   * Reads the state, unless the server reports it: PostgreSQL does on connecting, and when it changes, since release 14. A pooler
    * may report the state of a server that it has left.
    */
   async readState(): Promise<ServerState> {
-    if (this.#state) return this.#state;
-    const { rows } = await this.query<ServerState>(
-      `select pg_is_in_recovery() as "isInRecovery", current_setting('transaction_read_only') = 'on' as "isReadOnly"`,
-    );
-    return (this.#state = rows[0]!);
+    if (!this.#state || this.#isBehindPooler) {
+      const { rows } = await this.query<ServerState>(
+        `select pg_is_in_recovery() as "isInRecovery", current_setting('transaction_read_only') = 'on' as "isReadOnly"`,
+      );
+      this.#state = rows[0]!;
+    }
+    this.#readAt = performance.now();
+    return this.#state;
+  }
+
+  /** Ends the time limit of transactions that a role or database may have, since release 17; older ones know no such parameter. */
+  async endTransactionTimeout() {
+    if (this.#isBehindPooler || parseInt(this.#reported.server_version ?? '', 10) < 17) return;
+    await this.query('set transaction_timeout = 0');
   }
 
   #report(name: string, value: string) {

@@ -73,6 +73,11 @@ export class ServerSelection {
     if (this.hasAlternatives) this.#validUntil = -Infinity;
   }
 
+  /** A server has refused a write: with others, the next search decides whether one of them takes it. */
+  refuseWrite(selection: number) {
+    if (this.hasAlternatives) this.lose(selection);
+  }
+
   async #search() {
     const { target, probe } = this.#options;
     const prefersStandby = target.targetSessionAttributes === 'prefer-standby';

@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto';
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  sql,
+  type CompiledQuery,
+  type QueryExecutorProvider,
+} from 'kysely';
+
+/** A statement whose text never changes. Name its columns: `*` would fail after a migration that adds one. */
+export interface Statement<Row> {
+  readonly text: string;
+  /** PostgreSQL prepares the statement once per session under this name; it plans each execution without one. */
+  readonly name?: string;
+  /** For its type alone. */
+  readonly row?: Row;
+}
+
+/** SQL of Kysely: `sql` or a query builder. */
+interface Compilable<Row> {
+  compile: (executor: QueryExecutorProvider) => CompiledQuery<Row>;
+}
+
+/** Writes SQL; it has no connection. */
+const compiler = new Kysely({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+});
+
+/** @param statement with any values: an execution passes the real ones, in the order of the text */
+export function prepared<Row>(statement: Compilable<Row>): Statement<Row> {
+  const { text } = planned(statement);
+  // The same in all releases, which may share the sessions of a pooler.
+  return { text, name: hash('sha256', text, 'base64url') };
+}
+
+/** As `prepared`, for a statement whose best plan changes while its table grows. */
+export function planned<Row>(statement: Compilable<Row>): Statement<Row> {
+  return { text: statement.compile(compiler).sql };
+}
+
+/** A value of a prepared statement. */
+export const parameter = <Type>(type: 'bigint' | 'bigint[]' | 'bytea' | 'bytea[]' | 'text' | 'text[]' | 'xid') =>
+  sql<Type>`${null}::${sql.raw(type)}`;
+
+export const columnList = (columns: readonly string[]) => sql.join(columns.map((column) => sql.ref(column)));
+
+/** Ids as PostgreSQL writes an array. */
+export const idArray = (ids: readonly number[]) => `{${ids.join()}}`;
+
+/** Texts as PostgreSQL writes an array. */
+export const textArray = (texts: readonly string[]) =>
+  `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`).join()}}`;

@@ -1,0 +1,21 @@
+import { sql } from 'kysely';
+import type { Value } from '../connection/session.ts';
+import { SHARED_LOCK_MS } from '../time-budget.ts';
+
+/** A row of a table with an id that the database assigns. */
+export type WithId = { id: number };
+
+/** Values by column. */
+export type Values = Record<string, Value>;
+
+/** Length of a text from which its row is written alone: a shared statement would hold each such text twice. */
+const LARGE_TEXT_LENGTH = 4_096;
+
+export const isLarge = (row: object) =>
+  Object.values(row).some((value) => typeof value === 'string' && value.length > LARGE_TEXT_LENGTH);
+
+/**
+ * Part of a `with` clause: a statement that selects from it fails with lock_not_available after this wait, and its rows are retried
+ * alone. All of them would wait for another transaction that is about to take a unique value of one row.
+ */
+export const shortLockTimeout = sql`short_lock_timeout as materialized (select set_config('lock_timeout', '${sql.raw(String(SHARED_LOCK_MS))}ms', true))`;
