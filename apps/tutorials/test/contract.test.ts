@@ -522,6 +522,21 @@ describe('DELETE /api/tutorials', () => {
     expect(await stored()).toEqual([]);
   });
 
+  test('leaves connections to readers when twenty wait for a locked table at once', async () => {
+    await create();
+    let deletions: Promise<unknown>[] = [];
+    await service.db.transaction().execute(async (locking) => {
+      await sql`lock table tutorial in share mode`.execute(locking);
+      deletions = Array.from({ length: 20 }, () => send('DELETE', '/api/tutorials'));
+      const waiting = sql`select from pg_locks where relation = 'tutorial'::regclass and not granted`;
+      while ((await waiting.execute(locking)).rows.length === 0);
+      for (let turn = 0; turn < 20; turn += 1) expect(await stored()).toHaveLength(1);
+      const text = await (await fetch(`${service.url}/metrics`)).text();
+      expect(Number(/^database_pool_connections\{state="in_use"\} (\d+)$/m.exec(text)![1])).toBeLessThanOrEqual(3);
+    });
+    await Promise.all(deletions);
+  });
+
   test('removes all tutorials while others change some of them', async () => {
     const count = 20_000;
     for (let turn = 0; turn < 5; turn += 1) {

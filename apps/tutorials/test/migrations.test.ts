@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { migrate } from '@rest-services/database';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { openTestConnection, startProcess } from '@rest-services/testing';
 import { sql, type Kysely } from 'kysely';
+import { migrations } from '../src/database.ts';
 
-// This service has more than one migration.
+// This service has several migrations, and indexes on what may be a large table.
 
 const main = 'dist/main.js';
 
@@ -46,3 +48,24 @@ test.each([['`node main.js migrate`', ['migrate']] as const, ['`node main.js`', 
     await repeated.ended;
   },
 );
+
+test('an upgrade builds each index while the release before it writes', async () => {
+  const onConnectionError = () => undefined;
+  const indexes = async () =>
+    (await sql<{ name: string }>`select indexrelid::regclass::text as name from pg_index`.execute(db)).rows.map(
+      ({ name }) => name,
+    );
+  const names = Object.keys(migrations);
+  // The first of these releases had no rows yet.
+  for (const [index, name] of names.entries()) {
+    const before = await indexes();
+    await migrate(
+      { url: database.url, onConnectionError },
+      Object.fromEntries(names.slice(0, index + 1).map((each) => [each, migrations[each]!])),
+    );
+    const created = (await indexes()).filter((each) => !before.includes(each) && each.startsWith('tutorial_'));
+    const isConcurrent = 'createIndexConcurrently' in migrations[name]!;
+    if (index >= 3 && created.length > 0) expect([name, isConcurrent]).toEqual([name, true]);
+  }
+  expect(await indexes()).toContain('tutorial_folded_title');
+});

@@ -10,6 +10,8 @@ export interface ConcurrentIndex {
   /** The rest of the statement, such as `(status) where …` or `using gin (…)`. */
   definition: RawBuilder<unknown>;
   unique?: boolean;
+  /** Creates what the definition needs; runs again after a failure. */
+  prepare?: (db: QueryExecutorProvider) => Promise<void>;
 }
 
 /** Not Kysely's lock: processes of an older release wait for that one in a statement. The number is arbitrary. */
@@ -49,6 +51,7 @@ export async function createIndex(db: QueryExecutorProvider, index: ConcurrentIn
   const { createIndexConcurrently: name, on: table, definition, unique = false } = index;
   await sql`set lock_timeout = 0`.execute(db);
   if ((await dropUnlessValid(db, index)) === 'valid') return;
+  await index.prepare?.(db);
   const kind = sql.raw(unique ? 'unique index' : 'index');
   try {
     await sql`create ${kind} concurrently ${sql.id(name)} on ${sql.id(table)} ${definition}`.execute(db);
