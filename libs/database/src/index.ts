@@ -12,9 +12,11 @@ export { Distribution } from './distribution.ts';
 export {
   boundFolds,
   checkRowCounts,
+  countOpenChanges,
   countRows,
   createRowCounts,
   foldRowCounts,
+  MAX_FOLDED_CHANGES,
   recountRows,
   sampleRowCounts,
   type RowCountCheck,

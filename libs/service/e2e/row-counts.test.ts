@@ -28,8 +28,11 @@ async function stop({ child, ended }: ReturnType<typeof start>) {
 
 const summaryOf = async (url: string) => (await fetch(`${url}/notes/summary`)).json();
 
-const inexactBlocks = async (url: string) =>
-  /^database_row_counts_inexact_blocks\{table="note"\} (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())?.[1];
+const metric = async (url: string, name: string) =>
+  new RegExp(`^database_row_counts_${name}\\{table="note"\\} (\\S+)$`, 'm').exec(
+    await (await fetch(`${url}/metrics`)).text(),
+  )?.[1];
+const inexactBlocks = (url: string) => metric(url, 'inexact_blocks');
 
 test('folds changes of row counts with the rights to change rows', async () => {
   expect((await start({}, 'migrate').ended).code).toBe(0);
@@ -42,11 +45,12 @@ test('folds changes of row counts with the rights to change rows', async () => {
     const isFolded = async () => (await sql`select from note_count_change`.execute(db)).rows.length === 0;
     while (!(await isFolded())) expect(await summaryOf(url)).toEqual({ total: 5 });
     expect(await summaryOf(url)).toEqual({ total: 5 });
+    expect(Date.now() / 1_000 - Number(await metric(url, 'folded_timestamp_seconds'))).toBeLessThan(60);
     await stop(service);
   });
 });
 
-test('logs that a role may not fold row counts', async () => {
+test('logs and measures that a role may not fold row counts', async () => {
   await withRole(database, async (_, role, DATABASE_URL) => {
     await sql`grant select, insert, update on all tables in schema public to ${role}`.execute(db);
     const service = start({ DATABASE_URL, MIGRATE_ON_START: 'false' });
@@ -56,6 +60,12 @@ test('logs that a role may not fold row counts', async () => {
     const line = await service.logged(/^Row counts are not folded/);
     expect(line).toMatchObject({ level: 50, table: 'note', err: { code: '42501' } });
     await stop(service);
+
+    const restarted = start({ DATABASE_URL, MIGRATE_ON_START: 'false' });
+    const again = await restarted.listening();
+    while ((await metric(again, 'open_changes')) !== '1');
+    expect(await metric(again, 'folded_timestamp_seconds')).toBeUndefined();
+    await stop(restarted);
   });
 });
 

@@ -68,6 +68,9 @@ function statementsFor(text: string, schema: string, { table, filter }: RowCount
     .replaceAll('counted_name', quoted(filter?.name ?? 'filtered'));
 }
 
+/** Maximum number of changes that a fold adds, as in the SQL. */
+export const MAX_FOLDED_CHANGES = 5_000;
+
 /**
  * Adds the changes of committed transactions to the totals. Counts are exact without it, and take longer to read with
  * each change.
@@ -78,6 +81,13 @@ export async function foldRowCounts(db: QueryExecutorProvider, { table }: RowCou
   const { rows } = await sql<{ folded: number }>`
     select ${sql.id(`${table}_count_fold`)}(${bound === undefined ? sql`` : sql.lit(bound)}) as folded`.execute(db);
   return rows[0]!.folded;
+}
+
+/** Number of changes that no fold has added to the counts, up to 100,000. */
+export async function countOpenChanges(db: QueryExecutorProvider, { table }: RowCounts): Promise<number> {
+  const { rows } = await sql<{ open: number }>`
+    select count(*) as open from (select from ${sql.id(`${table}_count_change`)} limit 100000) as change`.execute(db);
+  return rows[0]!.open;
 }
 
 /** The number of rows, from their counts. */

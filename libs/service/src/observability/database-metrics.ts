@@ -12,7 +12,7 @@ export interface Measured<Tables> {
 /** Adds what the service knows of its database: connections, statements, migrations, rows. */
 export function addDatabaseMetrics<Tables>(
   registry: Registry,
-  { db, readiness, rowCounts: { inexactBlocks, totals } }: Measured<Tables>,
+  { db, readiness, rowCounts: { inexactBlocks, totals, openChanges, foldedAt } }: Measured<Tables>,
 ) {
   new Gauge({
     name: 'database_pool_connections',
@@ -128,6 +128,26 @@ export function addDatabaseMetrics<Tables>(
     registers: [registry],
     collect() {
       for (const [table, blocks] of inexactBlocks) this.set({ table }, blocks.size);
+    },
+  });
+
+  new Gauge({
+    name: 'database_row_counts_open_changes',
+    help: 'Changes that are not folded into the row counts, up to 100,000, as of the last ten seconds: pages get slower with them.',
+    labelNames: ['table'] as const,
+    registers: [registry],
+    collect() {
+      for (const [table, changes] of openChanges) this.set({ table }, changes);
+    },
+  });
+
+  new Gauge({
+    name: 'database_row_counts_folded_timestamp_seconds',
+    help: 'Time of the last fold that kept up with the changes.',
+    labelNames: ['table'] as const,
+    registers: [registry],
+    collect() {
+      for (const [table, time] of foldedAt) this.set({ table }, time);
     },
   });
 }

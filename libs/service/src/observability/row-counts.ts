@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   checkRowCounts,
+  countOpenChanges,
   countRows,
   errorCode,
   type Database,
   foldRowCounts,
+  MAX_FOLDED_CHANGES,
   sampleRowCounts,
   type RowCountCheck,
   type RowCounts,
@@ -22,6 +24,10 @@ const CHECK_DELAY_MS = 10_000;
 
 /** What the checks have found, by table. */
 export interface RowCountState {
+  /** Number of changes that no fold has added to the counts, up to 100,000, at the last check. */
+  openChanges: ReadonlyMap<string, number>;
+  /** Unix time in seconds of the last fold that left no change behind which it could have added. */
+  foldedAt: ReadonlyMap<string, number>;
   /** Blocks of ids whose counts differ from their rows. */
   inexactBlocks: ReadonlyMap<string, ReadonlySet<number>>;
   /** Number of rows at the last check. */
@@ -39,6 +45,8 @@ export function maintainRowCounts<Tables>(
 ): RowCountState {
   const inexact = new Map(rowCounts.map(({ table }) => [table, new Set<number>()]));
   const totals = new Map<string, number>();
+  const openChanges = new Map<string, number>();
+  const foldedAt = new Map<string, number>();
   const closing = new AbortController();
 
   app.addHook('onListen', (done) => {
@@ -58,6 +66,7 @@ export function maintainRowCounts<Tables>(
     for (let folded = 0; await elapsed(folded > 0 ? FOLD_DELAY_MS : IDLE_DELAY_MS);) {
       try {
         folded = await foldRowCounts(db, counts);
+        if (folded < MAX_FOLDED_CHANGES) foldedAt.set(counts.table, Date.now() / 1_000);
         logged = undefined;
       } catch (error) {
         folded = 0;
@@ -83,6 +92,7 @@ export function maintainRowCounts<Tables>(
           blocks.add(result.block);
         } else if (result) blocks.delete(result.block);
         totals.set(counts.table, await countRows(db, counts));
+        openChanges.set(counts.table, await countOpenChanges(db, counts));
       } catch {
         // Requests and probes report a database that does not respond.
       }
@@ -92,7 +102,7 @@ export function maintainRowCounts<Tables>(
   /** @returns whether `app` is still open after that time */
   const elapsed = (ms: number) => sleep(ms, true, { signal: closing.signal, ref: false }).catch(() => false);
 
-  return { inexactBlocks: inexact, totals };
+  return { inexactBlocks: inexact, totals, openChanges, foldedAt };
 }
 
 /** Compares the counts of some blocks with their rows, and logs what differs. */
