@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { OverloadedError } from '@rest-services/errors';
 import { replication } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
 import { Database } from '../src/index.ts';
@@ -102,6 +103,25 @@ describe('Reads', () => {
     await signal(standby, 'SIGCONT');
     await db.checkStandby();
     expect(await readsFromStandby()).toBe(true);
+  });
+
+  test('stay at the standby while the primary is busy', async () => {
+    const busy = Array.from({ length: 20 }, () =>
+      db.write({ text: 'select pg_sleep(1)' }, []).catch((error: unknown) => error),
+    );
+    await db.checkStandby();
+    expect(await readsFromStandby()).toBe(true);
+    expect(obstacles).toEqual([undefined]);
+    await Promise.all(busy);
+  });
+
+  test('are refused when the standby is busy, and do not go to the primary', async () => {
+    const reads = Array.from({ length: 203 }, () => db.read({ text: 'select pg_sleep(0.5)' }, []));
+    await expect(reads.at(-1)).rejects.toThrow(OverloadedError);
+    const outcomes = await Promise.allSettled(reads);
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(OverloadedError);
+    expect(db.poolUse).toEqual({ inUse: 0, idle: 0, waiting: 0 });
   });
 
   test('go to the primary when the standby has been promoted, which is another database then', async () => {
