@@ -12,22 +12,31 @@ const operation = (
   const requestId = `request-${(requests += 1)}`;
   const { response, ...rest } = given;
   return {
-    ...{ client: 'client', service: 0, requestId, startedAt: times[0], endedAt: times[1] },
-    ...rest,
+    ...{ client: 'client', service: 0, ...rest, requestId, startedAt: times[0], endedAt: times[1] },
     ...(response && { response: { ...response, requestId } }),
   };
 };
 const response = (status: number, body: unknown, total?: number) => ({ status, body, total, requestId: undefined });
 
-/** Without a status, the outcome is unknown. */
-const create = (times: Times, title: string, id?: number) =>
+/** Without an id, the outcome is unknown. */
+const create = (times: Times, title: string, id?: number, idempotencyKey?: string) =>
   operation(times, {
-    ...{ kind: 'create', method: 'POST', path: '/v1/items', body: { title } },
+    ...{
+      kind: 'create',
+      method: 'POST',
+      path: '/v1/items',
+      body: { title },
+      ...(idempotencyKey && { idempotencyKey }),
+    },
     ...(id === undefined ? {} : { response: response(201, { id }) }),
   });
-const update = (times: Times, title: string, status?: number) =>
+/** A create whose key belongs to another one. */
+const refused = (times: Times, title: string, idempotencyKey: string) =>
+  operation(times, { ...create(times, title, undefined, idempotencyKey), response: response(422, {}) });
+/** Without a status, the outcome is unknown. */
+const update = (times: Times, title: string, status?: number, ifMatch?: string) =>
   operation(times, {
-    ...{ kind: 'update', method: 'PUT', path: '/v1/items/1', key: 1, body: { title } },
+    ...{ kind: 'update', method: 'PUT', path: '/v1/items/1', key: 1, body: { title }, ...(ifMatch && { ifMatch }) },
     ...(status && { response: response(status, { message: 'Item updated successfully' }) }),
   });
 const remove = (times: Times, status?: number) =>
@@ -36,10 +45,10 @@ const remove = (times: Times, status?: number) =>
     ...(status && { response: response(status, { message: 'Item deleted successfully' }) }),
   });
 /** Without a title, the item is absent. */
-const read = (times: Times, title?: string) =>
+const read = (times: Times, title?: string, tag?: string) =>
   operation(times, {
     ...{ kind: 'read', method: 'GET', path: '/v1/items/1', key: 1 },
-    response: title === undefined ? response(404, {}) : response(200, { id: 1, title, status: 'Doing' }),
+    response: title === undefined ? response(404, {}) : { ...response(200, { id: 1, title, status: 'Doing' }), tag },
   });
 const list = (times: Times, titles: string[], client = 'client') =>
   operation(times, {
@@ -74,6 +83,80 @@ describe('A history is accepted', () => {
     expect(check(...before, read([4, 5], 'a'), read([6, 7], 'b'))).toEqual([]);
     expect(check(create([0, 1], 'a'), list([2, 3], []), list([4, 5], ['a']))).toEqual([]);
     expect(check(create([0, 1], 'a', 1), remove([2, 3]), read([4, 5], 'a'), read([6, 7]))).toEqual([]);
+  });
+});
+
+describe('A write with If-Match', () => {
+  const before = [create([0, 1], 'a', 1), read([2, 3], 'a', '"1"')];
+
+  test('is done on the version of its tag, and refused on another one', () => {
+    expect(check(...before, update([4, 5], 'b', 200, '"1"'), update([6, 7], 'c', 412, '"1"'))).toEqual([]);
+    expect(check(...before, update([4, 9], 'b', 200, '"1"'), update([4, 9], 'c', 412, '"1"'))).toEqual([]);
+    expect(check(...before, remove([4, 9], 200), update([4, 9], 'c', 412, '"1"'))).toEqual([]);
+  });
+
+  test('must not be done on an outdated version', () => {
+    expect(check(...before, update([4, 5], 'b', 200), update([6, 7], 'c', 200, '"1"'))).toEqual([
+      'items are linearizable',
+      3,
+    ]);
+    expect(check(...before, update([4, 9], 'b', 200, '"1"'), update([4, 9], 'c', 200, '"1"'))).toEqual([
+      'items are linearizable',
+      2,
+    ]);
+  });
+
+  test('must not be refused on the version of its tag', () => {
+    expect(check(...before, update([4, 5], 'b', 412, '"1"'))).toEqual(['items are linearizable', 2]);
+  });
+
+  test('of unknown outcome is not done after another write, as one without may be', () => {
+    const late = (ifMatch?: string) => [
+      ...[...before, update([4, 5], 'b', undefined, ifMatch), update([6, 7], 'c', 200)],
+      ...[read([8, 9], 'c', '"2"'), read([10, 11], 'b', '"3"')],
+    ];
+    expect(check(...late())).toEqual([]);
+    expect(check(...late('"1"'))).toEqual(['items are linearizable', 2]);
+    expect(check(...late('"1"').slice(0, -1))).toEqual([]);
+    expect(check(...late('"1"').toSpliced(3, 2))).toEqual([]);
+  });
+
+  test('needs the version that is there, whose tag no later version has again', () => {
+    expect(check(...before, update([4, 5], 'a', 200), read([6, 7], 'a', '"1"'))).toEqual(['items are linearizable', 3]);
+  });
+});
+
+describe('A create with a key', () => {
+  test('makes one item, whichever of its requests is done', () => {
+    expect(check(create([0, 1], 'a', 1, 'k'), create([2, 3], 'a', 1, 'k'), refused([4, 5], 'b', 'k'))).toEqual([]);
+    expect(check(create([0, 1], 'a', undefined, 'k'), create([2, 3], 'a', 1, 'k'), read([4, 5], 'a'))).toEqual([]);
+    expect(check(create([0, 1], 'a', undefined, 'k'), create([2, 3], 'b', 1, 'k'), read([4, 5], 'b'))).toEqual([]);
+    expect(check(create([0, 9], 'a', 1, 'k'), create([0, 9], 'a', 1, 'k'), read([2, 3], 'a'))).toEqual([]);
+    expect(check(create([0, 1], 'a', 1, 'k'), remove([2, 3], 200), create([4, 5], 'a', 1, 'k'), read([6, 7]))).toEqual(
+      [],
+    );
+  });
+
+  test('must not make a second item, nor get the id of another one', () => {
+    expect(check(create([0, 1], 'a', 1, 'k'), create([2, 3], 'a', 2, 'k'))).toEqual(['a key makes one item', 2]);
+    expect(check(create([0, 1], 'a', 1, 'k'), create([2, 3], 'b', 2, 'k'))).toEqual(['a key makes one item', 2]);
+    expect(
+      check(
+        create([0, 1], 'a', undefined, 'k'),
+        list([2, 3], ['a']),
+        create([4, 5], 'b', 2, 'k'),
+        list([6, 7], ['a', 'b']),
+      ),
+    ).toEqual(['a key makes one item', 2]);
+  });
+
+  test('must not be refused for its own key, nor done when it was refused', () => {
+    expect(check(create([0, 1], 'a', 1, 'k'), refused([2, 3], 'a', 'k'))).toEqual(['a key makes one item', 2]);
+    expect(check(refused([0, 1], 'a', 'k'))).toEqual(['a key makes one item', 1]);
+    expect(check(create([0, 1], 'a', 1, 'k'), refused([2, 3], 'b', 'k'), list([4, 5], ['a', 'b']))).toEqual([
+      'items are linearizable',
+      1,
+    ]);
   });
 });
 
@@ -140,6 +223,47 @@ describe('A history is refused', () => {
     wrong.position!.limit = 100_000;
     wrong.response!.total = 2;
     expect(check(...operations, wrong)).toEqual(['totals equal rows', 1]);
+  });
+
+  test('when a response is not one of the contract, or is one to another request', () => {
+    expect(check(update([0, 1], 'a', 400))).toEqual(['responses are of the contract', 1]);
+    expect(check(update([0, 1], 'a', 412))).toContain('responses are of the contract');
+    expect(check({ ...read([0, 1]), requestId: 'another' })).toEqual(['responses belong to their requests', 1]);
+    expect(check({ ...read([0, 1], 'a'), key: 2 })).toContain('responses belong to their requests');
+    expect(check(create([0, 1], 'a', 2), read([2, 3], 'a'))).toContain('responses belong to their requests');
+  });
+
+  test('when a create is done twice', () => {
+    expect(check(create([0, 1], 'a'), list([2, 3], ['a', 'a']))).toContain('a create makes one item');
+  });
+
+  test('when a later create gets a lower id', () => {
+    expect(check(create([0, 1], 'a', 2), create([2, 3], 'b', 1))).toEqual(['ids increase', 2]);
+    expect(check(create([0, 3], 'a', 2), create([2, 3], 'b', 1))).toEqual([]);
+  });
+
+  test('when a walk over the pages skips or repeats an item', () => {
+    const titles = ['a', 'b', 'c', 'd'];
+    const creates = titles.map((title, index) => create([index * 2, index * 2 + 1], title, index + 1));
+    const walk = (...pages: number[][]) =>
+      pages.map((ids, page) =>
+        operation([page + 10, page + 11], {
+          ...{ kind: 'list', method: 'GET', path: '/v1/items', walk: 1, position: { offset: page * 2, limit: 2 } },
+          response: response(
+            200,
+            ids.map((id) => ({ id, title: titles[id - 1], status: 'Doing' })),
+            4,
+          ),
+        }),
+      );
+    expect(check(...creates, ...walk([1, 2], [3, 4], []))).toEqual([]);
+    expect(check(...creates, ...walk([1, 2], [2, 3], []))).toEqual(['walks neither skip nor repeat', 4]);
+    expect(check(...creates, ...walk([2, 3], [3, 4], []))).toEqual(['items are linearizable', 2]);
+    expect(check(...creates, ...walk([1, 2], [4]))).toEqual([
+      'pages are whole and in order',
+      'walks neither skip nor repeat',
+      1,
+    ]);
   });
 
   test('when a request takes longer than 3 s and the margin of a busy machine', () => {
