@@ -101,23 +101,29 @@ export function idRange(operation: Operation): { low: number; high: number } | u
 }
 
 /**
- * A write that was made in the database itself, as the request of one item that would have made it.
+ * What was done in the database itself, as the request of one item that would have done it.
  * @param id `undefined` for a create of unknown outcome
+ * @param values what a write sets, or what a read has found
+ * @param error in place of the outcome of a write
  */
-export function directWrite(
-  kind: 'create' | 'update' | 'delete',
+export function directOperation(
+  kind: 'create' | 'read' | 'update' | 'delete',
   id: number | undefined,
-  body: Operation['body'],
-  common: Pick<Operation, 'client' | 'startedAt' | 'endedAt' | 'error'>,
+  values: Operation['body'],
+  common: Pick<Operation, 'client' | 'startedAt' | 'endedAt'>,
+  error?: string,
 ): Operation {
   const isCreate = kind === 'create';
+  const found = { create: { id }, read: { id, ...values }, update: {}, delete: {} }[kind];
   return {
     ...{ kind, ...common, service: undefined, requestId: '' },
-    method: ({ create: 'POST', update: 'PUT', delete: 'DELETE' } as const)[kind],
+    method: ({ create: 'POST', read: 'GET', update: 'PUT', delete: 'DELETE' } as const)[kind],
     path: isCreate ? '/v1/items' : `/v1/items/${id}`,
     ...(!isCreate && { key: id! }),
-    ...(body && { body }),
-    ...(!common.error && { response: { status: isCreate ? 201 : 200, requestId: '', body: isCreate ? { id } : {} } }),
+    ...(values && kind !== 'read' && { body: values }),
+    ...(error && kind !== 'read'
+      ? { error }
+      : { response: { status: isCreate ? 201 : 200, requestId: '', body: found } }),
   };
 }
 

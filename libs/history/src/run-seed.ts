@@ -5,7 +5,7 @@ import type { Violation } from './checks/violation.ts';
 import { runBulkTransactions } from './clients/bulk.ts';
 import { KnownItems, list, runClient, WHOLE_LIST } from './clients/clients.ts';
 import { makeSchedule, runFaults, type Fault, type FaultyParts } from './system/faults.ts';
-import { directWrite, History, isDone, isUnknown, rowsOf, type Operation, type Row } from './history.ts';
+import { directOperation, History, isDone, isUnknown, rowsOf, type Operation, type Row } from './history.ts';
 import { Random } from './clients/random.ts';
 import { openClient, type Send } from './clients/send.ts';
 
@@ -108,7 +108,7 @@ async function createEarlierItems(client: pg.Client, count: number): Promise<Ope
     [count],
   );
   return rows.map(({ id, title }) =>
-    directWrite('create', id, { title }, { client: 'setup', startedAt: -1, endedAt: 0 }),
+    directOperation('create', id, { title }, { client: 'setup', startedAt: -1, endedAt: 0 }),
   );
 }
 

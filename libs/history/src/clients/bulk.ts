@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { directWrite, type History } from '../history.ts';
+import { directOperation, type History, type Row } from '../history.ts';
 import { STATUSES, type KnownItems } from './clients.ts';
 import type { Random } from './random.ts';
 
@@ -31,46 +31,45 @@ interface BulkOptions {
  * row counts are folded. Each row is an operation of the history.
  */
 export async function runBulkTransactions({ random, known, history, databaseUrl, signal }: BulkOptions) {
-  let titles = 0;
+  let created = 0;
 
-  /** @returns the writes; all are made at the commit */
+  /** @returns the writes, all of which are made at the commit, and what the deleted items were */
   async function change(client: pg.Client) {
     const low = known.pick(random, 0.9) ?? 1;
     const range = [low, low + random.integer(0, MAX_IDS)];
-    const idsOf = async (statement: string, ...values: unknown[]) =>
-      (await client.query<{ id: number }>(`${statement} returning id::integer`, values)).rows.map(({ id }) => id);
+    const query = async (statement: string, ...values: unknown[]) =>
+      (await client.query<Row>(`${statement} returning id::integer, title, status`, values)).rows;
 
     if (random.chance(0.5)) {
       const status = random.pick(STATUSES);
       const update = 'update item set status = $1, updated_at = clock_timestamp() where id between $2 and $3';
-      return (await idsOf(update, status, ...range)).map((id) => ['update', id, { status }] as const);
+      return (await query(update, status, ...range)).map(({ id }) => ['update', id, { status }] as const);
     }
-    const deleted = await idsOf('delete from item where id between $1 and $2', ...range);
-    const given = Array.from({ length: random.integer(1, MAX_IDS) }, () => `bulk-${(titles += 1)}`);
-    const insert =
-      'insert into item (title) select title from unnest($1::text[]) with ordinality as given (title, n) order by n';
-    const inserted = await idsOf(insert, given);
+    const deleted = await query('delete from item where id between $1 and $2', ...range);
+    const titles = Array.from({ length: random.integer(1, MAX_IDS) }, () => `bulk-${(created += 1)}`);
+    const inserted = await query('insert into item (title) select unnest($1::text[])', titles);
     return [
-      ...deleted.map((id) => ['delete', id, undefined] as const),
-      ...inserted.map((id, index) => ['create', id, { title: given[index]! }] as const),
+      ...deleted.map(({ id, title, status }) => ['read', id, { title, status }] as const),
+      ...deleted.map(({ id }) => ['delete', id, undefined] as const),
+      ...inserted.map(({ id, title }) => ['create', id, { title }] as const),
     ];
   }
 
   async function transact(client: pg.Client) {
     const startedAt = history.now();
     await client.query('begin');
-    const writes = await change(client);
+    const operations = await change(client);
     await sleep(random.integer(0, OPEN_MS));
     if (random.chance(0.1)) return void (await client.query('rollback'));
     const error = await client.query('commit').then(
       () => undefined,
       () => 'no response to the commit',
     );
-    const common = { client: 'bulk', startedAt, endedAt: history.now(), ...(error && { error }) };
-    for (const [kind, id, body] of writes) {
-      const operation = directWrite(kind, id, body, common);
+    const common = { client: 'bulk', startedAt, endedAt: history.now() };
+    for (const [kind, id, values] of operations) {
+      const operation = directOperation(kind, id, values, common, error);
       history.operations.push(operation);
-      known.learn(operation);
+      if (kind !== 'read') known.learn(operation);
     }
   }
 

@@ -3,7 +3,7 @@ import type { Violation } from '../checks/violation.ts';
 import { KnownItems, list, runClient, WHOLE_LIST } from '../clients/clients.ts';
 import { Random } from '../clients/random.ts';
 import { openClient, type Send } from '../clients/send.ts';
-import { directWrite, History, isUnknown, rowsOf, type Operation, type Row } from '../history.ts';
+import { directOperation, History, isUnknown, rowsOf, type Operation, type Row } from '../history.ts';
 
 const CLIENTS = 8;
 
@@ -63,7 +63,7 @@ export async function runRound(urls: string[], seed: number, seconds: number): P
 /** The writes that would have made an item that is there. */
 function earlierWrites({ id, title, status }: Row): Operation[] {
   const common = { client: 'setup', startedAt: -1, endedAt: 0 };
-  return [directWrite('create', id, { title }, common), directWrite('update', id, { status }, common)];
+  return [directOperation('create', id, { title }, common), directOperation('update', id, { status }, common)];
 }
 
 /** Reads everything from each replica, when no write is in flight. @returns the items that are there */
