@@ -99,8 +99,8 @@ describe('The checker finds within ten seeds', () => {
   test('a fold of the row counts that does not wait for open transactions', async () => {
     const violation = await find('totals equal rows', {
       in: 'item_count_fold',
-      text: /is_settled := [^;]+;/g,
-      by: 'is_settled := true;',
+      text: /case when is_settled then .* end,/g,
+      by: 'last,',
     });
     expect(violation).toBeDefined();
   });
@@ -108,7 +108,7 @@ describe('The checker finds within ten seeds', () => {
   test('a key that is forgotten', async () => {
     const violation = await find('a key makes one item', {
       text: "interval '24 hours'",
-      by: "interval '50 milliseconds'",
+      by: "interval '20 milliseconds'",
     });
     expect(violation!.lines.length).toBeGreaterThan(1);
   });
@@ -119,7 +119,7 @@ describe('The checker finds within ten seeds', () => {
       text: 'offset step.missing',
       by: 'offset step.missing + (random() < 0.1)::integer',
     });
-    expect(violation!.message).toMatch(/ 0 times$/);
+    expect(violation!.message).toMatch(/ [02] times$/);
   });
 
   test('a batch that mixes up two results', async () => {
@@ -132,7 +132,7 @@ describe('The checker finds within ten seeds', () => {
 
   test('a write that is acknowledged though another one had locked its row', async () => {
     const violation = await find('items are linearizable', { text: 'row&&!row.is_changed', by: 'false' });
-    expect(violation!.lines.join('\n')).toContain('PUT');
+    expect(violation!.lines.join('\n')).toMatch(/ (PUT|DELETE) .* 200 /);
   });
 
   test('a read of an older state', async () => {

@@ -35,7 +35,7 @@ export async function runBulkTransactions({ random, known, history, databaseUrl,
 
   /** @returns the writes, all of which are made at the commit, and what the deleted items were */
   async function change(client: pg.Client) {
-    const low = known.pick(random, 0.9) ?? 1;
+    const low = known.pick(random, 0.6) ?? 1;
     const range = [low, low + random.integer(0, MAX_IDS)];
     const query = async (statement: string, ...values: unknown[]) =>
       (await client.query<Row>(`${statement} returning id::integer, title, status`, values)).rows;

@@ -30,6 +30,9 @@ const DELAY_AFTER_ERROR_MS = 30;
 /** Maximum number of times that a client sends a request again with its key. */
 const MAX_REPETITIONS = 4;
 
+/** Maximum delay before it does so. */
+const REPETITION_DELAY_MS = 100;
+
 /** Maximum time after the seconds of a run in which a client goes on for outcomes that it knows. */
 const MAX_EXTRA_MS = 60_000;
 
@@ -115,22 +118,26 @@ export async function runClient({ name, random, urls, known, history, send, seco
     const [first] = await Promise.all([perform(keyed), ...(random.chance(0.1) ? [perform(keyed)] : [])]);
     let last = first;
     for (let sent = 0; sent < MAX_REPETITIONS && (isUnknown(last) || random.chance(0.15)); sent += 1) {
+      await sleep(random.integer(0, REPETITION_DELAY_MS));
       last = await perform(random.chance(0.2) ? { ...keyed, body: { title: newTitle() } } : keyed);
     }
     return last;
   }
 
-  /** Changes or deletes an item, often the version that was read just now or before, sometimes twice at once. */
+  /** Changes or deletes an item, mostly the version that was read just now or before, and sometimes twice at once. */
   async function write(kind: 'update' | 'delete', key: number) {
     const path = `/v1/items/${key}`;
-    const request = (): Request =>
-      kind === 'delete' ? { kind, method: 'DELETE', path, key } : { kind, method: 'PUT', path, key, body: newValues() };
-    if (random.chance(0.4)) return perform(request());
-    const read = random.chance(0.7) && (await perform({ kind: 'read', method: 'GET', path, key }));
-    const ifMatch = read ? read.response?.tag : known.tag(key);
-    if (ifMatch === undefined) return read;
-    const requests = Array.from({ length: random.chance(0.3) ? 2 : 1 }, () => ({ ...request(), ifMatch }));
+    const ifMatch = random.chance(0.6) && (await tagOf(key, path));
+    const requests = Array.from({ length: random.chance(0.3) ? 2 : 1 }, (): Request => ({
+      ...(kind === 'delete' ? { kind, method: 'DELETE' } : { kind, method: 'PUT', body: newValues() }),
+      ...{ path, key, ...(ifMatch && { ifMatch }) },
+    }));
     return Promise.all(requests.map(perform));
+  }
+
+  async function tagOf(key: number, path: string) {
+    if (random.chance(0.3)) return known.tag(key);
+    return (await perform({ kind: 'read', method: 'GET', path, key })).response?.tag;
   }
 
   function newValues() {
