@@ -12,7 +12,7 @@ export type Kind = 'create' | 'read' | 'update' | 'delete' | 'list' | 'summary';
 export interface Operation extends Omit<HttpRequest, 'url'> {
   kind: Kind;
   client: string;
-  /** Index of the service process; `undefined` for what was done in the database itself. */
+  /** Index of the service process; `undefined` for operations of the database itself. */
   service: number | undefined;
   /** Id in the path. */
   key?: number;
