@@ -12,7 +12,7 @@ export type Kind = 'create' | 'read' | 'update' | 'delete' | 'list' | 'summary';
 export interface Operation extends Omit<HttpRequest, 'url'> {
   kind: Kind;
   client: string;
-  /** Index of the service process; `undefined` for reads of the database itself. */
+  /** Index of the service process; `undefined` for operations of the database itself. */
   service: number | undefined;
   /** Id in the path. */
   key?: number;
@@ -29,7 +29,7 @@ export interface Operation extends Omit<HttpRequest, 'url'> {
 
 /** What a client decides about an operation. */
 export type Request = Pick<Operation, 'kind' | 'method' | 'path'> &
-  Partial<Pick<Operation, 'body' | 'key' | 'position' | 'walk'>>;
+  Partial<Pick<Operation, 'body' | 'ifMatch' | 'idempotencyKey' | 'key' | 'position' | 'walk'>>;
 
 /** The operations of one run, in the order of their ends. */
 export class History {
@@ -45,9 +45,14 @@ export class History {
   async record(client: string, service: number, url: string, request: Request, send: Send): Promise<Operation> {
     const requestId = `${client}-${(this.#requests += 1)}`;
     const operation: Operation = { ...request, client, service, requestId, startedAt: this.now(), endedAt: Infinity };
-    const { method, path, body } = request;
+    const { method, path, body, ifMatch, idempotencyKey } = request;
     try {
-      operation.response = await send({ url, method, path, requestId, ...(body && { body }) });
+      operation.response = await send({
+        ...{ url, method, path, requestId },
+        ...(body && { body }),
+        ...(ifMatch && { ifMatch }),
+        ...(idempotencyKey && { idempotencyKey }),
+      });
     } catch (error) {
       const { code, name } = error as NodeJS.ErrnoException;
       operation.error = code ?? name;
@@ -63,6 +68,12 @@ export const isDone = ({ response }: Operation) => response !== undefined && res
 
 /** Whether the response says that there is no such item. */
 export const isAbsent = ({ response }: Operation) => response?.status === 404;
+
+/** Whether the response says that the item has another version than that of `If-Match`, or is gone. */
+export const isOutdated = ({ response }: Operation) => response?.status === 412;
+
+/** Whether the response says that the key belongs to a request with another body. */
+export const isOfUsedKey = ({ response }: Operation) => response?.status === 422;
 
 /** Whether a write may have been done, now or later. */
 export const isUnknown = ({ response }: Operation) => response === undefined || response.status >= 500;
@@ -89,19 +100,53 @@ export function idRange(operation: Operation): { low: number; high: number } | u
   };
 }
 
+/**
+ * What was done in the database itself, as the request of one item that would have done it.
+ * @param id `undefined` for a create of unknown outcome
+ * @param values what a write sets, or what a read has found
+ * @param error in place of the outcome of a write
+ */
+export function directOperation(
+  kind: 'create' | 'read' | 'update' | 'delete',
+  id: number | undefined,
+  values: Operation['body'],
+  common: Pick<Operation, 'client' | 'startedAt' | 'endedAt'>,
+  error?: string,
+): Operation {
+  const isCreate = kind === 'create';
+  const found = { create: { id }, read: { id, ...values }, update: {}, delete: {} }[kind];
+  return {
+    ...{ kind, ...common, service: undefined, requestId: '' },
+    method: ({ create: 'POST', read: 'GET', update: 'PUT', delete: 'DELETE' } as const)[kind],
+    path: isCreate ? '/v1/items' : `/v1/items/${id}`,
+    ...(!isCreate && { key: id! }),
+    ...(values && kind !== 'read' && { body: values }),
+    ...(error && kind !== 'read'
+      ? { error }
+      : { response: { status: isCreate ? 201 : 200, requestId: '', body: found } }),
+  };
+}
+
 /** One line: client, times, request, outcome. @param key the item whose row a list shows; others are only counted */
 export function describe(operation: Operation, key?: number) {
-  const { client, service, startedAt, endedAt, method, path, body, response, error } = operation;
+  const { client, service, startedAt, endedAt, method, path, body, ifMatch, idempotencyKey, response, error } =
+    operation;
   const at = service === undefined ? 'database' : `service ${service}`;
-  const request = [method, path, body && JSON.stringify(body)].filter(Boolean).join(' ');
+  const request = [
+    ...[method, path, body && JSON.stringify(body)],
+    ...[ifMatch && `if-match ${ifMatch}`, idempotencyKey && `idempotency-key ${idempotencyKey}`],
+  ]
+    .filter(Boolean)
+    .join(' ');
   return `${client}  ${startedAt.toFixed(1)}–${endedAt.toFixed(1)} ms  ${at}  ${request}  ${
     response ? `${response.status} ${bodyOf(operation, key)}` : `unknown: ${error}`
   }`;
 }
 
 function bodyOf(operation: Operation, key?: number) {
-  const { body, total } = operation.response!;
-  if (operation.kind !== 'list' || !isDone(operation)) return JSON.stringify(body);
+  const { body, total, tag } = operation.response!;
+  if (operation.kind !== 'list' || !isDone(operation))
+    return [JSON.stringify(body), tag].filter(Boolean).join(' etag ');
   const rows = rowsOf(operation);
   const row = rows.find(({ id }) => id === key);
   const shown = key === undefined ? `ids ${rows.map(({ id }) => id).join(' ')}` : JSON.stringify(row ?? 'absent');

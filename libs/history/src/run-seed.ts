@@ -1,29 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { FINAL_CLIENT, findViolations, type CheckOptions, type Violation } from './checks/checks.ts';
+import { FINAL_CLIENT, findViolations, type CheckOptions } from './checks/checks.ts';
+import type { Violation } from './checks/violation.ts';
+import { runBulkTransactions } from './clients/bulk.ts';
 import { KnownItems, list, runClient, WHOLE_LIST } from './clients/clients.ts';
 import { makeSchedule, runFaults, type Fault, type FaultyParts } from './system/faults.ts';
-import { History, isDone, isUnknown, type Operation, type Row } from './history.ts';
+import { directOperation, History, isDone, isUnknown, rowsOf, type Operation, type Row } from './history.ts';
 import { Random } from './clients/random.ts';
 import { openClient, type Send } from './clients/send.ts';
 
 const CLIENTS = 8;
 
+/** Minimum number of requests whose outcome each client knows: fewer would show little. */
+const MIN_KNOWN = 40;
+
 /** Items that exist at the start of every second seed: their list is read in two chunks. */
 const EARLIER_ITEMS = 300;
 
-/** Client of the creates that the earlier items stand for. */
-export const SETUP_CLIENT = 'setup';
-
 /** Time in which the services must respond after all faults have healed. */
 const RECOVERY_MS = 15_000;
+
+/** Limit of the pages that are read at the end. */
+const PAGE_ROWS = 100;
+
 const PROBE_INTERVAL_MS = 50;
 
 export interface RunOptions {
   seed: number;
   seconds: number;
-  /** Minimum number of requests of each client, which may take more than the seconds. */
-  requests?: number;
+  /** Minimum number of requests whose outcome each client knows, which may take more than the seconds. */
+  minKnown?: number;
   /** Base URLs of the services. */
   urls: string[];
   /** @returns the connection string of the services' database at the current primary */
@@ -41,6 +47,9 @@ export interface RunOptions {
 export interface Report {
   violations: Violation[];
   history: History;
+  /** Number of requests to the services. */
+  requests: number;
+  /** Number of those whose outcome is unknown. */
   unknown: number;
   faults: Partial<Record<Fault['kind'], number>>;
   longestMs: number;
@@ -50,7 +59,7 @@ export interface Report {
 export async function runSeed({
   seed,
   seconds,
-  requests = 0,
+  minKnown = MIN_KNOWN,
   urls,
   databaseUrl,
   parts,
@@ -71,23 +80,24 @@ export async function runSeed({
   const clients = Array.from({ length: CLIENTS }, async (_, index) => {
     const { send, close } = openClient();
     const name = `client-${index + 1}`;
-    await runClient({ name, random: random.fork(), urls, known, history, send: wrap(send), seconds, requests });
+    await runClient({ name, random: random.fork(), urls, known, history, send: wrap(send), seconds, minKnown });
     close();
   });
+  const ended = new AbortController();
+  const bulk = runBulkTransactions({ random: random.fork(), known, history, databaseUrl, signal: ended.signal });
   const faults = parts ? runFaults(lanes, parts, history, seconds) : { counts: {}, freezes: [] };
-  const [{ counts, freezes }] = await Promise.all([faults, fault?.(), ...clients]);
-  await readFinalState(history, urls, databaseUrl);
+  const [{ counts, freezes }] = await Promise.all([faults, fault?.(), ...clients]).finally(() => ended.abort());
+  await bulk;
+  await readFinalState(history, known, urls, databaseUrl);
 
-  const { operations } = history;
-  const times = operations
-    .filter(({ client }) => client !== FINAL_CLIENT)
-    .map(({ startedAt, endedAt }) => endedAt - startedAt);
+  const requests = history.operations.filter(({ client, service }) => client !== FINAL_CLIENT && service !== undefined);
   return {
     violations: findViolations(history, { freezes, consistency }),
     history,
-    unknown: operations.filter(isUnknown).length,
+    requests: requests.length,
+    unknown: requests.filter(isUnknown).length,
     faults: counts,
-    longestMs: Math.max(...times),
+    longestMs: Math.max(...requests.map(({ startedAt, endedAt }) => endedAt - startedAt)),
   };
 }
 
@@ -97,15 +107,18 @@ async function createEarlierItems(client: pg.Client, count: number): Promise<Ope
     `insert into item (title) select 'earlier-' || n from generate_series(1, $1::integer) as n returning id::integer, title`,
     [count],
   );
-  return rows.map(({ id, title }) => ({
-    ...{ kind: 'create', method: 'POST', path: '/v1/items', body: { title }, client: SETUP_CLIENT, service: undefined },
-    ...{ requestId: '', startedAt: -1, endedAt: 0 },
-    response: { status: 201, requestId: '', total: undefined, body: { id } },
-  }));
+  return rows.map(({ id, title }) =>
+    directOperation('create', id, { title }, { client: 'setup', startedAt: -1, endedAt: 0 }),
+  );
 }
 
 /** Reads everything from the database and from each service, when no statement of a client is running any more. */
-async function readFinalState(history: History, urls: string[], databaseUrl: RunOptions['databaseUrl']) {
+async function readFinalState(
+  history: History,
+  known: KnownItems,
+  urls: string[],
+  databaseUrl: RunOptions['databaseUrl'],
+) {
   const { send, close } = openClient();
   await Promise.all(urls.map((_, service) => untilDone(service)));
   await withClient(databaseUrl, async (client) => {
@@ -124,12 +137,19 @@ async function readFinalState(history: History, urls: string[], databaseUrl: Run
   for (const service of urls.keys()) {
     await untilDone(service, list(1, WHOLE_LIST), FINAL_CLIENT);
     await untilDone(service, { kind: 'summary', method: 'GET', path: '/v1/items/summary' }, FINAL_CLIENT);
+    const walk = known.nextWalk();
+    for (let page = 1, isFull = true; isFull; page += 1) {
+      const { length } = rowsOf(await untilDone(service, { ...list(page, PAGE_ROWS), walk }, FINAL_CLIENT));
+      isFull = length === PAGE_ROWS;
+    }
   }
   close();
 
   async function untilDone(service: number, request = list(1, 1), client = 'probe') {
     const deadline = history.now() + RECOVERY_MS;
-    while (!isDone(await history.record(client, service, urls[service]!, request, send))) {
+    for (;;) {
+      const operation = await history.record(client, service, urls[service]!, request, send);
+      if (isDone(operation)) return operation;
       await sleep(PROBE_INTERVAL_MS);
       if (history.now() > deadline) throw new Error(`Service ${service} does not respond after the faults have healed`);
     }

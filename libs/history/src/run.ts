@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DatabasePair } from './system/database-pair.ts';
-import { runSeed, SETUP_CLIENT, type Report } from './run-seed.ts';
+import { runSeed, type Report } from './run-seed.ts';
 import { Service } from './system/services.ts';
 
 const SERVICES = 2;
@@ -37,7 +37,7 @@ async function runAll() {
 
 async function run(seed: number) {
   const name = `seed_${seed}`;
-  await database.databaseUrl(name);
+  await database.createDatabase(name);
   const readers = standbyReaders(seed);
   const starts = Array.from({ length: SERVICES }, async (_, index) =>
     services.push(await Service.start(database.environment(name, index < readers))),
@@ -69,7 +69,7 @@ async function stopServices() {
   await Promise.all(services.splice(0).map((service) => service.stop()));
 }
 
-async function print(seed: number, { violations, history, unknown, faults, longestMs }: Report) {
+async function print(seed: number, { violations, history, requests, unknown, faults, longestMs }: Report) {
   for (const { check, message, lines } of violations) {
     console.error(`seed ${seed}: not "${check}": ${message}\n${lines.map((line) => `  ${line}\n`).join('')}`);
   }
@@ -81,7 +81,7 @@ async function print(seed: number, { violations, history, unknown, faults, longe
   }
   const counts = Object.entries(faults).map(([kind, count]) => `${count} ${kind}`);
   console.log(
-    `seed ${seed}: ${history.operations.filter(({ client }) => client !== SETUP_CLIENT).length} operations, ${unknown} unknown, ` +
+    `seed ${seed}: ${requests} requests, ${unknown} unknown, ` +
       `${standbyReaders(seed)} standby readers, faults: ${counts.join(', ') || 'none'}, longest request ${longestMs.toFixed()} ms`,
   );
 }

@@ -1,64 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { findViolations, FINAL_CLIENT } from '../src/checks/checks.ts';
 import type { Operation } from '../src/history.ts';
-
-type Times = [startedAt: number, endedAt: number];
-
-let requests = 0;
-const operation = (
-  times: Times,
-  given: Partial<Operation> & Pick<Operation, 'kind' | 'method' | 'path'>,
-): Operation => {
-  const requestId = `request-${(requests += 1)}`;
-  const { response, ...rest } = given;
-  return {
-    ...{ client: 'client', service: 0, requestId, startedAt: times[0], endedAt: times[1] },
-    ...rest,
-    ...(response && { response: { ...response, requestId } }),
-  };
-};
-const response = (status: number, body: unknown, total?: number) => ({ status, body, total, requestId: undefined });
-
-/** Without a status, the outcome is unknown. */
-const create = (times: Times, title: string, id?: number) =>
-  operation(times, {
-    ...{ kind: 'create', method: 'POST', path: '/v1/items', body: { title } },
-    ...(id === undefined ? {} : { response: response(201, { id }) }),
-  });
-const update = (times: Times, title: string, status?: number) =>
-  operation(times, {
-    ...{ kind: 'update', method: 'PUT', path: '/v1/items/1', key: 1, body: { title } },
-    ...(status && { response: response(status, { message: 'Item updated successfully' }) }),
-  });
-const remove = (times: Times, status?: number) =>
-  operation(times, {
-    ...{ kind: 'delete', method: 'DELETE', path: '/v1/items/1', key: 1 },
-    ...(status && { response: response(status, { message: 'Item deleted successfully' }) }),
-  });
-/** Without a title, the item is absent. */
-const read = (times: Times, title?: string) =>
-  operation(times, {
-    ...{ kind: 'read', method: 'GET', path: '/v1/items/1', key: 1 },
-    response: title === undefined ? response(404, {}) : response(200, { id: 1, title, status: 'Doing' }),
-  });
-const list = (times: Times, titles: string[], client = 'client') =>
-  operation(times, {
-    ...{ kind: 'list', method: 'GET', path: '/v1/items', client, position: { offset: 0, limit: 100 } },
-    response: response(
-      200,
-      titles.map((title, index) => ({ id: index + 1, title, status: 'Doing' })),
-      titles.length,
-    ),
-  });
-
-/** Names of the checks that fail, and the number of lines that show the first one. */
-function check(...operations: Operation[]) {
-  const violations = findViolations({ operations });
-  return [
-    ...violations.map((violation) => violation.check),
-    ...violations.slice(0, 1).map(({ lines }) => lines.length),
-  ];
-}
+import { check, create, list, operation, read, remove, response, update } from './operations.ts';
 
 describe('A history is accepted', () => {
   test('when concurrent writes can be ordered as the reads saw them', () => {
@@ -140,6 +83,47 @@ describe('A history is refused', () => {
     wrong.position!.limit = 100_000;
     wrong.response!.total = 2;
     expect(check(...operations, wrong)).toEqual(['totals equal rows', 1]);
+  });
+
+  test('when a response is not one of the contract, or is one to another request', () => {
+    expect(check(update([0, 1], 'a', 400))).toEqual(['responses are of the contract', 1]);
+    expect(check(update([0, 1], 'a', 412))).toContain('responses are of the contract');
+    expect(check({ ...read([0, 1]), requestId: 'another' })).toEqual(['responses belong to their requests', 1]);
+    expect(check({ ...read([0, 1], 'a'), key: 2 })).toContain('responses belong to their requests');
+    expect(check(create([0, 1], 'a', 2), read([2, 3], 'a'))).toContain('responses belong to their requests');
+  });
+
+  test('when a create is done twice', () => {
+    expect(check(create([0, 1], 'a'), list([2, 3], ['a', 'a']))).toContain('a create makes one item');
+  });
+
+  test('when a later create gets a lower id', () => {
+    expect(check(create([0, 1], 'a', 2), create([2, 3], 'b', 1))).toEqual(['ids increase', 2]);
+    expect(check(create([0, 3], 'a', 2), create([2, 3], 'b', 1))).toEqual([]);
+  });
+
+  test('when a walk over the pages skips or repeats an item', () => {
+    const titles = ['a', 'b', 'c', 'd'];
+    const creates = titles.map((title, index) => create([index * 2, index * 2 + 1], title, index + 1));
+    const walk = (...pages: number[][]) =>
+      pages.map((ids, page) =>
+        operation([page + 10, page + 11], {
+          ...{ kind: 'list', method: 'GET', path: '/v1/items', walk: 1, position: { offset: page * 2, limit: 2 } },
+          response: response(
+            200,
+            ids.map((id) => ({ id, title: titles[id - 1], status: 'Doing' })),
+            4,
+          ),
+        }),
+      );
+    expect(check(...creates, ...walk([1, 2], [3, 4], []))).toEqual([]);
+    expect(check(...creates, ...walk([1, 2], [2, 3], []))).toEqual(['walks neither skip nor repeat', 4]);
+    expect(check(...creates, ...walk([2, 3], [3, 4], []))).toEqual(['items are linearizable', 2]);
+    expect(check(...creates, ...walk([1, 2], [4]))).toEqual([
+      'pages are whole and in order',
+      'walks neither skip nor repeat',
+      1,
+    ]);
   });
 
   test('when a request takes longer than 3 s and the margin of a busy machine', () => {

@@ -1,34 +1,32 @@
-/** State of one item: `undefined` while it does not exist. */
-export type State = { title: string; status: string } | undefined;
-
-/** An operation on one item, from its invocation to its response. */
-export interface Step {
+/** An operation on one object, from its invocation to its response. */
+export interface Step<State> {
   startedAt: number;
   endedAt: number;
-  /** Whether it changes the state. */
-  isWrite: boolean;
   /** Whether its outcome is unknown: it may happen at any time after its start, or never. */
   isOptional: boolean;
-  /** @returns the state after it, or `false` when the response contradicts the state before it */
-  apply(state: State): State | false;
+  /**
+   * @param state before it; `undefined` while the object does not exist
+   * @returns the state after it, which is the same object when it changes nothing, or `false` when its response contradicts the state
+   */
+  apply(state: State | undefined): State | undefined | false;
 }
 
 /**
  * Whether some order of the steps explains all responses: each step takes effect at one moment between its start and its end
  * (Wing and Gong, with Lowe's memory of the configurations that have failed).
  */
-export function isLinearizable(steps: readonly Step[]): boolean {
+export function isLinearizable<State>(steps: readonly Step<State>[]): boolean {
   const sorted = [...steps].sort((a, b) => a.startedAt - b.startedAt);
   const failed = new Set<string>();
 
-  function search(done: boolean[], state: State): boolean {
+  function search(done: boolean[], state: State | undefined): boolean {
     for (;;) {
       const { possible, deadline } = nextSteps(sorted, done);
       if (deadline === Infinity) return true;
-      // A read changes nothing: where one fits, no later place can be better.
-      const reads = possible.filter((index) => !sorted[index]!.isWrite && sorted[index]!.apply(state) !== false);
-      if (reads.length > 0) {
-        reads.forEach((index) => (done[index] = true));
+      // Where a step fits and changes nothing, no later place can be better.
+      const idle = possible.filter((index) => !sorted[index]!.isOptional && sorted[index]!.apply(state) === state);
+      if (idle.length > 0) {
+        idle.forEach((index) => (done[index] = true));
         continue;
       }
 
@@ -36,8 +34,7 @@ export function isLinearizable(steps: readonly Step[]): boolean {
       if (failed.has(configuration)) return false;
       failed.add(configuration);
       return possible.some((index) => {
-        const step = sorted[index]!;
-        const after = step.isWrite && step.apply(state);
+        const after = sorted[index]!.apply(state);
         if (after === false) return false;
         const next = [...done];
         next[index] = true;
@@ -49,7 +46,7 @@ export function isLinearizable(steps: readonly Step[]): boolean {
 }
 
 /** Steps that can be next: none may start after another one that is not done has ended, which is the deadline. */
-function nextSteps(sorted: readonly Step[], done: readonly boolean[]) {
+function nextSteps(sorted: readonly Step<unknown>[], done: readonly boolean[]) {
   const open: number[] = [];
   let deadline = Infinity;
   for (const [index, { startedAt, endedAt, isOptional }] of sorted.entries()) {

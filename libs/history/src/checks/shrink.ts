@@ -1,5 +1,5 @@
 import { isLinearizable } from './linearizable.ts';
-import type { ItemStep } from '../clients/items.ts';
+import type { ItemStep } from './items.ts';
 
 /**
  * Removes steps from a history that is not linearizable, as long as the rest is not linearizable either. A removed write may still

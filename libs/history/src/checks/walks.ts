@@ -1,5 +1,5 @@
 import { isDone, rowsOf, type Operation } from '../history.ts';
-import { stepsByItem, type ItemStep } from '../clients/items.ts';
+import { stepsByItem, type ItemStep } from './items.ts';
 
 interface WalkError {
   message: string;

@@ -11,6 +11,8 @@ export interface HttpRequest {
   path: string;
   body?: { title?: string; status?: string };
   requestId: string;
+  ifMatch?: string;
+  idempotencyKey?: string;
 }
 
 export interface HttpResponse {
@@ -18,22 +20,37 @@ export interface HttpResponse {
   /** The header X-Request-Id. */
   requestId: string | undefined;
   /** The header X-Total-Count. */
-  total: number | undefined;
+  total?: number | undefined;
+  /** The header ETag. */
+  tag?: string | undefined;
   body: unknown;
 }
 
 /** Sends a request. @throws Error without a whole response: the outcome is unknown */
 export type Send = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** A client with one keep-alive connection to each service. */
+/** A client with up to two keep-alive connections to each service, for two requests at once. */
 export function openClient(): { send: Send; close: () => void } {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const agent = new Agent({ keepAlive: true, maxSockets: 2 });
 
-  async function send({ url, method, path, body, requestId }: HttpRequest): Promise<HttpResponse> {
+  async function send({
+    url,
+    method,
+    path,
+    body,
+    requestId,
+    ifMatch,
+    idempotencyKey,
+  }: HttpRequest): Promise<HttpResponse> {
     const outgoing = request(url + path, {
       method,
       agent,
-      headers: { 'x-request-id': requestId, ...(body && { 'content-type': 'application/json' }) },
+      headers: {
+        'x-request-id': requestId,
+        ...(body && { 'content-type': 'application/json' }),
+        ...(ifMatch && { 'if-match': ifMatch }),
+        ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+      },
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -46,6 +63,7 @@ export function openClient(): { send: Send; close: () => void } {
       status: response.statusCode!,
       requestId: response.headers['x-request-id'] as string | undefined,
       total: total === undefined ? undefined : Number(total),
+      tag: response.headers.etag,
       body: JSON.parse(received) as unknown,
     };
   }

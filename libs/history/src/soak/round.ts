@@ -1,8 +1,9 @@
-import { FINAL_CLIENT, findViolations, type Violation } from '../checks/checks.ts';
+import { FINAL_CLIENT, findViolations } from '../checks/checks.ts';
+import type { Violation } from '../checks/violation.ts';
 import { KnownItems, list, runClient, WHOLE_LIST } from '../clients/clients.ts';
 import { Random } from '../clients/random.ts';
 import { openClient, type Send } from '../clients/send.ts';
-import { History, isUnknown, rowsOf, type Operation, type Row } from '../history.ts';
+import { directOperation, History, isUnknown, rowsOf, type Operation, type Row } from '../history.ts';
 
 const CLIENTS = 8;
 
@@ -37,7 +38,7 @@ export async function runRound(urls: string[], seed: number, seconds: number): P
       Array.from({ length: CLIENTS }, async (_, index) => {
         const client = openClient();
         const name = `${TITLE_PREFIX}${seed}-${index + 1}`;
-        const options = { name, random: random.fork(), urls, known, history, seconds, requests: 0 };
+        const options = { name, random: random.fork(), urls, known, history, seconds, minKnown: 0 };
         await runClient({ ...options, send: client.send });
         client.close();
       }),
@@ -61,18 +62,8 @@ export async function runRound(urls: string[], seed: number, seconds: number): P
 
 /** The writes that would have made an item that is there. */
 function earlierWrites({ id, title, status }: Row): Operation[] {
-  const common = { client: 'setup', service: undefined, requestId: '', startedAt: -1, endedAt: 0 };
-  const response = { status: 200, requestId: '', total: undefined };
-  return [
-    {
-      ...{ ...common, kind: 'create', method: 'POST', path: '/v1/items', body: { title } },
-      response: { ...response, status: 201, body: { id } },
-    },
-    {
-      ...{ ...common, kind: 'update', method: 'PUT', path: `/v1/items/${id}`, key: id, body: { status } },
-      response: { ...response, body: { message: 'Item updated successfully' } },
-    },
-  ];
+  const common = { client: 'setup', startedAt: -1, endedAt: 0 };
+  return [directOperation('create', id, { title }, common), directOperation('update', id, { status }, common)];
 }
 
 /** Reads everything from each replica, when no write is in flight. @returns the items that are there */

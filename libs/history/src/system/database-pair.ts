@@ -39,9 +39,13 @@ export class DatabasePair {
     return { DATABASE_URL: `${url}read-write`, ...(readsFromStandby && { DATABASE_READ_URL: `${url}standby` }) };
   }
 
-  /** Creates a database, unless it is there. @returns its connection string at the current primary */
-  databaseUrl(name: string) {
+  createDatabase(name: string) {
     return ensureDatabase(this.#primary.url, name);
+  }
+
+  /** @returns the connection string of a database at the current primary */
+  databaseUrl(name: string) {
+    return Object.assign(new URL(this.#primary.url), { pathname: `/${name}` }).href;
   }
 
   async dropDatabase(name: string) {

@@ -1,0 +1,130 @@
+import { createdId, idRange, isAbsent, isDone, isOutdated, isUnknown, rowsOf } from '../history.ts';
+import type { History, Operation, Row } from '../history.ts';
+import type { Step } from './linearizable.ts';
+
+/** State of an item that exists. */
+interface Item {
+  title: string;
+  status: string;
+  /** The tag of this version, as soon as a response has shown it. */
+  tag?: string | undefined;
+  /** Tags of earlier versions, none of which comes back. */
+  outdated: readonly string[];
+}
+
+/** A step of one item's history, with the operation that it was. */
+export interface ItemStep extends Step<Item> {
+  operation: Operation;
+  /** Whether it changes the item. */
+  isWrite: boolean;
+  /** Whether the item existed at the end of a write or at the moment of a read; `undefined` when that is unknown. */
+  exists: boolean | undefined;
+}
+
+/** The steps of each item, by its id: its writes and reads, and one read for each list that shows it or shows that it is absent. */
+export function stepsByItem({ operations }: Pick<History, 'operations'>): Map<number, ItemStep[]> {
+  const steps = new Map<number, ItemStep[]>();
+  const add = (id: number, step: ItemStep) => {
+    if (!steps.has(id)) steps.set(id, []);
+    steps.get(id)!.push(step);
+  };
+  const ids = idsByTitle(operations);
+  const creates = operations.filter((operation) => operation.kind === 'create' && mayBeDone(operation));
+  for (const [title, attempts] of Map.groupBy(creates, ({ body }) => body!.title!)) {
+    // With one key, whichever attempt made it: none before the first one began, and none after one has been acknowledged.
+    const attempt = attempts.find(isDone) ?? attempts[0]!;
+    const id = createdId(attempt) ?? ids.get(title);
+    const startedAt = Math.min(...attempts.map((each) => each.startedAt));
+    if (id !== undefined) add(id, { ...creation(attempt, title), startedAt });
+  }
+  for (const operation of operations) {
+    const { key, kind, body } = operation;
+    if (kind === 'list' && isDone(operation)) addList(operation);
+    if (key === undefined) continue;
+    if (isAbsent(operation)) add(key, read(operation, undefined));
+    else if (isOutdated(operation)) add(key, refusal(operation));
+    else if (kind === 'read' && isDone(operation)) add(key, read(operation, rowsOf(operation)[0]));
+    else if (kind === 'update' && mayBeDone(operation))
+      add(
+        key,
+        write(operation, (item) => changed(item, body!)),
+      );
+    else if (kind === 'delete' && mayBeDone(operation))
+      add(
+        key,
+        write(operation, () => undefined),
+      );
+  }
+
+  function addList(operation: Operation) {
+    const rows = new Map(rowsOf(operation).map((row) => [row.id, row]));
+    const range = idRange(operation);
+    for (const id of new Set([...steps.keys(), ...rows.keys()])) {
+      const row = rows.get(id);
+      if (row || (range && id > range.low && id < range.high)) add(id, read(operation, row));
+    }
+  }
+  return steps;
+}
+
+/** Id of the item that was first seen with a title, which tells what a create without response has created. */
+export function idsByTitle(operations: readonly Operation[]): Map<string, number> {
+  const ids = new Map<string, number>();
+  for (const { id, title } of operations.flatMap(rowsOf)) if (!ids.has(title)) ids.set(title, id);
+  return ids;
+}
+
+const mayBeDone = (operation: Operation) => isDone(operation) || isUnknown(operation);
+
+/** A change makes a new version, whose tag is another one. */
+const changed = ({ tag, outdated, ...item }: Item, body: NonNullable<Operation['body']>): Item => ({
+  ...{ ...item, ...body },
+  outdated: tag === undefined ? outdated : [...outdated, tag],
+});
+
+/** The item with the tag of its version, or `false` when its version has another one. */
+function withTag(item: Item, tag: string | undefined): Item | false {
+  if (tag === undefined || item.tag === tag) return item;
+  return item.tag === undefined && !item.outdated.includes(tag) && { ...item, tag };
+}
+
+const timesOf = ({ startedAt, endedAt }: Operation) => ({ startedAt, endedAt });
+
+function creation(operation: Operation, title: string): ItemStep {
+  return {
+    ...{ operation, ...timesOf(operation), isWrite: true, isOptional: isUnknown(operation) },
+    exists: isUnknown(operation) ? undefined : true,
+    apply: (state) => (state ? false : { title, status: 'Doing', outdated: [] }),
+  };
+}
+
+/** An update or a delete, which takes effect on the version of its `If-Match` alone, however late it is. */
+function write(operation: Operation, change: (item: Item) => Item | undefined): ItemStep {
+  return {
+    ...{ operation, ...timesOf(operation), isWrite: true, isOptional: isUnknown(operation) },
+    exists: isUnknown(operation) ? undefined : operation.kind === 'update',
+    apply(state) {
+      const item = state && withTag(state, operation.ifMatch);
+      return item ? change(item) : false;
+    },
+  };
+}
+
+function read(operation: Operation, row: Row | undefined): ItemStep {
+  const tag = operation.kind === 'read' ? operation.response!.tag : undefined;
+  return {
+    ...{ operation, ...timesOf(operation), isWrite: false, isOptional: false, exists: row !== undefined },
+    apply(state) {
+      if (!row || !state) return row || state ? false : undefined;
+      return state.title === row.title && state.status === row.status && withTag(state, tag);
+    },
+  };
+}
+
+/** A 412: at some moment, the item had another version than that of `If-Match`, or did not exist. */
+function refusal(operation: Operation): ItemStep {
+  return {
+    ...{ operation, ...timesOf(operation), isWrite: false, isOptional: false, exists: undefined },
+    apply: (state) => (state?.tag === operation.ifMatch ? false : state),
+  };
+}
