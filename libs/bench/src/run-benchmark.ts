@@ -8,7 +8,7 @@ import { measure, type Results, type Turn } from './measure.ts';
 export interface Benchmark {
   /** For its files; removed at its end. */
   directory: string;
-  /** Calls `stop` at the end, also after an error or a signal: what was started last is stopped first. */
+  /** Calls `stop` at the end, also after an error or a signal, in the reverse order of these calls. */
   stopAtEnd: (stop: () => Promise<unknown>) => void;
   /** Measures with a progress bar. @throws Error after a signal */
   measure: (turns: Turn[]) => Promise<Results>;

@@ -161,7 +161,7 @@ describe('The message of a 400', () => {
   });
 });
 
-test('Digits of a decimal fraction are exact, so that 19.99 is a multiple of 0.01', async () => {
+test('A price of 19.99 is a multiple of 0.01', async () => {
   expect(await post(valid)).toEqual([201, { id: expect.any(Number) }]);
 });
 

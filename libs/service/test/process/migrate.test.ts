@@ -35,7 +35,7 @@ test('`node main.js migrate` logs each migration once, and then /readyz responds
   expect(applied[0]).toMatchObject({ level: 30, ms: expect.any(Number) });
 });
 
-test('a wrong shape: exit code 1 and one line that names it, of `node main.js` and of `migrate`', async () => {
+test('a wrong shape: exit code 1 and one line that names it, also of `migrate`', async () => {
   const main = join(import.meta.dirname, 'wrong-shape.ts');
   for (const command of [[], ['migrate']]) {
     const { code, errors } = await startProcess(main, { DATABASE_URL: notes.database.url }, ...command).ended;
@@ -44,7 +44,7 @@ test('a wrong shape: exit code 1 and one line that names it, of `node main.js` a
   }
 });
 
-test('row counts that can not be compared are no failed migration: exit code 1', async () => {
+test('row counts that cannot be compared: exit code 1 and a line of their own', async () => {
   expect((await notes.start({}, 'migrate').ended).code).toBe(0);
   const db = openTestConnection(notes.database.url);
   await sql`drop function note_count_check`.execute(db);

@@ -40,8 +40,7 @@ export function testColumnValues(service: { readonly url: string }, list: string
         return bodyOf(Object.fromEntries(names.map((name) => [name, properties[name]!])), n);
       });
       const keyOf = (n: number) => (n % 2 === 0 ? { 'idempotency-key': `column-values-${n}` } : {});
-      const postAll = () => Promise.all(bodies.map((body, n) => post(body, keyOf(n))));
-      const responses = await postAll();
+      const responses = await Promise.all(bodies.map((body, n) => post(body, keyOf(n))));
       expect(responses.filter((response) => !isSuccess(response))).toEqual([]);
       const rows = await readAll(service.url, list);
       for (const [n, body] of bodies.entries()) {
@@ -65,7 +64,7 @@ export function testColumnValues(service: { readonly url: string }, list: string
       }
     });
 
-    test('and the least or most in one of them: success, or 400 with a message that names it', async () => {
+    test('and the least or most in one: success, or 400 with a message that names it', async () => {
       let n = COUNT;
       for (const [name, schema] of Object.entries(properties)) {
         for (const value of extremesOf(schema)) {

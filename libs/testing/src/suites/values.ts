@@ -71,7 +71,8 @@ function numberOf(schema: ValueSchema, n: number) {
   const { minimum = exclusiveMinimum === undefined ? 0 : exclusiveMinimum + step } = schema;
   const { maximum = exclusiveMaximum === undefined ? Infinity : exclusiveMaximum - step } = schema;
   const first = Math.min(minimum, maximum);
-  return first + (n % (Math.floor((maximum - first) / step) + 1)) * step;
+  // 0.3, not 0.30000000000000004.
+  return Number((first + (n % (Math.floor((maximum - first) / step) + 1)) * step).toPrecision(15));
 }
 
 /** Values that a schema does not allow. */
