@@ -29,11 +29,12 @@ export interface Databases {
 }
 
 /**
- * Starts a server of the benchmark's own, migrates the databases with the built services, and fills them.
+ * Starts a server of the benchmark's own, with PostgreSQL's defaults but for `serverSettings`, migrates the databases with the
+ * built services, and fills them.
  * @throws Error when the server does not write commits to disk
  */
 export async function prepareDatabases(directory: string, rows: Rows): Promise<Databases> {
-  const cluster = await startServer(directory);
+  const cluster = await startWithSettings(directory);
   try {
     const items = await migrated(cluster, 'items');
     const tutorials = await migrated(cluster, 'tutorials');
@@ -60,8 +61,7 @@ export async function prepareDatabases(directory: string, rows: Rows): Promise<D
   }
 }
 
-/** Starts a server of the benchmark's own, with PostgreSQL's defaults but for `serverSettings`. */
-export async function startServer(directory: string) {
+async function startWithSettings(directory: string) {
   const cluster = await startCluster(directory, { durable: true });
   await on(cluster.url, async (client) => {
     for (const [name, value] of Object.entries(serverSettings))
