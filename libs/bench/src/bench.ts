@@ -1,11 +1,10 @@
 // Measures the built services beside other programs that do the same on the same database: `npm run bench`.
 //   --quick           fewer rows, scenarios and rounds, in less than two minutes; the results are printed only
 //   --only=SCENARIO   one scenario; may be repeated; the results are printed only
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, cpus, release, tmpdir, totalmem, type } from 'node:os';
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Presets, SingleBar } from 'cli-progress';
 import { checkAgreement, checkValidation } from './agreement.ts';
 import { chart } from './chart.ts';
 import {
@@ -26,7 +25,6 @@ import { goals, limitOutcome, outcomeOf } from './goals.ts';
 import { findLoadGenerator } from './load.ts';
 import {
   makeServerReady,
-  measure,
   measureServer,
   pgbenchContestant,
   turnsOf,
@@ -36,6 +34,7 @@ import {
 import { pgbenchVersion } from './pgbench.ts';
 import { fullPlan, quickPlan } from './plan.ts';
 import { cellsTable, inOneLine, outcomesTable, resultsPage, type Surroundings } from './report.ts';
+import { runBenchmark, type Benchmark } from './run-benchmark.ts';
 import { scenariosFor, type Scenario } from './scenarios.ts';
 import { spreadOf, type Spread } from './statistics.ts';
 
@@ -56,37 +55,24 @@ if (unknown.length > 0) {
 const scenarios = chosen ? all.filter(({ name }) => chosen.includes(name)) : all;
 const titles = new Map(scenarios.map(({ name, title }) => [name, title]));
 
-// Every started process stops, also after an error or a signal.
-const interruption = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interruption.abort());
+await runBenchmark(run);
 
-const directory = await mkdtemp(join(tmpdir(), 'bench-'));
-const stops: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })];
-try {
-  await run();
-} catch (error) {
-  console.error(interruption.signal.aborted ? 'Interrupted.' : error);
-  process.exitCode = 1;
-} finally {
-  for (const stop of stops.reverse()) await stop();
-}
-
-async function run() {
+async function run({ directory, stopAtEnd, measure }: Benchmark) {
   const generator = await findLoadGenerator(directory);
   const pgbench = await pgbenchVersion();
   console.error(`Preparing ${plan.rows.items.toLocaleString('en')} items …`);
   const databases = await prepareDatabases(directory, plan.rows);
-  stops.push(() => databases.cluster.stop());
+  stopAtEnd(() => databases.cluster.stop());
   const surroundings = describeSurroundings(databases, generator.name, pgbench);
   console.error(`fsync is ${databases.fsync}, synchronous_commit is ${databases.synchronousCommit}.`);
 
   const starts = await timeStarts(databases.items);
   const instruments = { generator, plan, cluster: databases.cluster };
-  const { contestants, services } = await startContestants(databases, instruments);
+  const { contestants, services } = await startContestants(databases, instruments, stopAtEnd);
   const everybody = pgbench
     ? [...contestants, pgbenchContestant(plan, { url: databases.items, rows: plan.rows, directory })]
     : contestants;
-  const { cells, failures } = await measureWithProgress(everybody);
+  const { cells, failures } = await measure(turnsOf(plan, scenarios, everybody));
   const rssMb = await Promise.all(services.map(({ pid }) => rssMbOf(pid)));
 
   const outcomes = [
@@ -142,10 +128,10 @@ async function timeStarts(databaseUrl: string): Promise<Spread | undefined> {
 }
 
 /** Starts the contestants that are servers, and checks that all of them do the same. */
-async function startContestants(databases: Databases, instruments: Instruments) {
+async function startContestants(databases: Databases, instruments: Instruments, stopAtEnd: Benchmark['stopAtEnd']) {
   const start = async (...args: Parameters<typeof startServer>) => {
     const server = await startServer(...args);
-    stops.push(server.stop);
+    stopAtEnd(server.stop);
     return server;
   };
   const service = {
@@ -156,8 +142,15 @@ async function startContestants(databases: Databases, instruments: Instruments) 
     makeReady: (scenario) => makeServerReady(serverOf(scenario), scenario, instruments),
     turn: (scenario, connections) => measureServer(serverOf(scenario), scenario, connections, instruments),
   });
+  const create = all.find(({ name }) => name === 'create')!;
   const contestants: Contestant[] = [
     { name: names.service, takesPart: () => true, ...measured((scenario) => service[scenario.service]) },
+    {
+      name: names.withoutKey,
+      takesPart: (scenario) => scenario === 'create-once',
+      makeReady: () => makeServerReady(service.items, create, instruments),
+      turn: (_, connections) => measureServer(service.items, create, connections, instruments),
+    },
   ];
   for (const name of Object.keys(programs) as (keyof typeof programs)[]) {
     const settings = { ITEM_TABLE: itemTableOf(name) };
@@ -179,31 +172,6 @@ async function startContestants(databases: Databases, instruments: Instruments) 
     });
   }
   return { contestants, services: Object.values(service) };
-}
-
-async function measureWithProgress(contestants: Contestant[]) {
-  const turns = turnsOf(plan, scenarios, contestants);
-  const bar = new SingleBar(
-    {
-      format: '{bar} {value}/{total} {eta_formatted} {turn}',
-      clearOnComplete: true,
-      noTTYOutput: true,
-      notTTYSchedule: 10_000,
-    },
-    Presets.shades_classic,
-  );
-  bar.start(turns.length, 0, { turn: '' });
-  let begun = 0;
-  try {
-    return await measure(turns, ({ scenario, connections, round, contestant }) => {
-      interruption.signal.throwIfAborted();
-      const turn = `${scenario.name}, ${connections} connections, round ${round + 1}: ${contestant.name}`;
-      bar.update(begun, { turn });
-      begun += 1;
-    });
-  } finally {
-    bar.stop();
-  }
 }
 
 /** Of the services; `undefined` where the system does not tell. */

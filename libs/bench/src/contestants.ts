@@ -7,6 +7,7 @@ import { freePort, imageEnvironment, imageFlags } from '@rest-services/local-pos
 /** What is measured beside the service itself, by the name that the tables give it. */
 export const names = {
   service: 'This service',
+  withoutKey: 'This service, without a key',
   express: 'Express 5 + Sequelize 6',
   statementPerRequest: 'Fastify + Kysely, a statement per request',
   withoutRowCounts: 'The same without row counts',

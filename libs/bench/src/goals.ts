@@ -50,6 +50,7 @@ const throughput: [what: string, scenario: string, wanted: [against: string, rat
       [names.pgbench, 1],
     ],
   ],
+  ['POST with Idempotency-Key, 64 connections', 'create-once', [[names.withoutKey, 0.6]]],
 ];
 
 const everyRoute = ['read', 'first-page', 'deep-page', 'search', 'create', 'update'];
@@ -66,6 +67,11 @@ export const goals: Goal[] = [
     { against: names.statementPerRequest, wanted: 0.95 },
     { against: names.withoutRowCounts, wanted: 0.95 },
     { what: 'One connection, writes', scenarios: ['create', 'update'], against: names.withoutRowCounts, wanted: 1 },
+    {
+      what: 'One connection, POST with Idempotency-Key',
+      scenarios: ['create-once'],
+      ...{ against: names.withoutKey, wanted: 0.8 },
+    },
   ].map((goal) => ({
     ...{ what: 'One connection, every route', scenarios: everyRoute, connections: 1 },
     ...{ metric: 'requests' as const, ...goal },

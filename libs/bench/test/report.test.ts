@@ -10,6 +10,7 @@ import type { Cell } from '../src/statistics.ts';
 const titles = new Map([
   ['read', 'GET one'],
   ['create', 'POST'],
+  ['create-once', 'POST with a key'],
 ]);
 
 const cell = (scenario: string, connections: number, perSecond: Record<string, number[]>): Cell => ({
@@ -32,6 +33,8 @@ const cells = [
   }),
   cell('create', 1, { [names.service]: [11, 13, 12], [names.express]: [10, 10, 10] }),
   cell('create', 64, { [names.service]: [900, 4_000, 3_000], [names.express]: [1_000, 1_000, 1_000] }),
+  cell('create-once', 1, { [names.service]: [9], [names.withoutKey]: [12] }),
+  cell('create-once', 64, { [names.service]: [2_100], [names.withoutKey]: [3_000] }),
 ];
 
 const outcomes = [
@@ -61,6 +64,11 @@ describe('What was reached', () => {
     expect(find('GET one', names.express)).toMatchObject({ measured: '5.50×', spread: '5.00–6.00', isReached: true });
     expect(find('GET one', names.constant)).toMatchObject({ wanted: '≥ 0.6×', measured: '0.55×', isReached: false });
     expect(find('POST', names.express)).toMatchObject({ measured: '3.00×', isReached: false });
+    expect(find('POST with Idempotency-Key, 64', names.withoutKey)).toMatchObject({
+      measured: '0.70×',
+      isReached: true,
+    });
+    expect(find('One connection, POST with', names.withoutKey)).toMatchObject({ measured: '0.75×', isReached: false });
     expect(find('Start', '')).toMatchObject({ wanted: '< 350 ms', measured: '300 ms', isReached: true });
   });
 
@@ -94,15 +102,16 @@ describe('The page of results', () => {
 
   test('has the goals and a table for each scenario', () => {
     expect(page).toContain(outcomesTable(outcomes));
-    expect(page.match(/^## .*/gm)).toEqual(['## What is to be reached', '## GET one', '## POST']);
+    expect(page.match(/^## .*/gm)).toEqual(['## What is to be reached', '## GET one', '## POST', '## POST with a key']);
     expect(page).toMatch(/^\| +64 \| This service +\| +5,500 \| +5,000–6,000 \| +1\.23 \|/m);
   });
 });
 
 describe('The chart', () => {
-  const svg = chart(cells, titles, 'A processor <of> 2 & more');
+  const shown = new Map([...titles].slice(0, 2));
+  const svg = chart(cells, shown, 'A processor <of> 2 & more');
 
-  test('has a bar for each that was measured at 64 connections, the longest for the most', () => {
+  test('has a bar for each that is shown and was measured at 64 connections, the longest for the most', () => {
     const widths = [...svg.matchAll(/<rect class="bar\d" .*? width="([\d.]+)"/g)].map(([, width]) => Number(width));
     expect(widths).toHaveLength(5);
     expect(Math.max(...widths)).toBe(widths[2]);

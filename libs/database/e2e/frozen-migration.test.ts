@@ -1,38 +1,15 @@
-import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { Database, migrate, pendingMigrations, type Migrations } from '../src/index.ts';
 import { indexed, released } from '../test/index-creator.ts';
+import { db, options, startProgram } from '../test/migrating.ts';
 
 // Processes that stop in the middle of a migration without ending: the server ends their sessions after some seconds.
 
 const migrations: Migrations = {
   '0001_a': { up: (db) => db.schema.createTable('a').addColumn('id', 'integer').execute() },
 };
-
-let database: TestDatabase;
-let db: Database<Record<string, never>>;
-const options = () => ({ url: database.url, onConnectionError: () => undefined });
-
-beforeEach(async () => {
-  database = await createTestDatabase();
-  db = new Database({ ...options(), poolMax: 1 });
-});
-afterEach(async () => {
-  await db.destroy();
-  await database.drop();
-});
-
-/** Starts a program of the tests, and waits for its first line. */
-function start(program: string) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../test', program), database.url], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  return { child, hasWritten: once(child.stdout, 'data') };
-}
 
 /** A migration that asks nothing of the database until its end. */
 function startSilent() {
@@ -64,7 +41,7 @@ describe('migrate', () => {
   test('goes on some seconds after a process that waited for the lock has been given it, frozen', async () => {
     const silent = startSilent();
     await silent.hasBegun;
-    const { child } = start('holder.ts');
+    const child = startProgram('holder.ts');
     await someoneWaits('advisory');
     child.kill('SIGSTOP');
     silent.end();
@@ -79,8 +56,8 @@ describe('migrate', () => {
     const patient = new Database<Record<string, never>>({ ...options(), poolMax: 1, hasTimeouts: false });
     const writer = await patient.kysely.startTransaction().execute();
     await sql`insert into item values ('Writing')`.execute(writer);
-    const { child, hasWritten } = start('index-creator.ts');
-    await hasWritten;
+    const child = startProgram('index-creator.ts');
+    await once(child.stdout, 'data');
     child.kill('SIGSTOP');
     await writer.commit().execute();
     await patient.destroy();

@@ -1,29 +1,17 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { Database, migrate, pendingMigrations, type Migrations } from '../src/index.ts';
 import { indexed, released } from './index-creator.ts';
+import { db, options, startProgram } from './migrating.ts';
 
 const unique: Migrations = {
   ...released,
   '0002_item_status': { createIndexConcurrently: 'item_status', on: 'item', definition: sql`(status)`, unique: true },
 };
 
-let database: TestDatabase;
-let db: Database<Record<string, never>>;
-const options = () => ({ url: database.url, onConnectionError: () => undefined });
-
 beforeEach(async () => {
-  database = await createTestDatabase();
-  db = new Database({ ...options(), poolMax: 1 });
   await migrate(options(), released);
-});
-afterEach(async () => {
-  await db.destroy();
-  await database.drop();
 });
 
 test('creates an index once when eight processes start at the same moment', async () => {
@@ -78,7 +66,7 @@ test('lets an older release read, write and start, however long it waits for a t
 
 test('replaces the invalid index that a killed process has left', async () => {
   const writer = await startWriter();
-  const creator = startCreator();
+  const creator = startProgram('index-creator.ts');
   await once(creator.stdout, 'data');
   creator.kill('SIGKILL');
   await until(async () => (await waiting(writer.pid)).length === 0);
@@ -110,7 +98,7 @@ test('creates the index of a table beside one of the same name in another schema
   await sql`create index item_status on item (status)`.execute(db);
   await sql`create schema app`.execute(db);
   await sql`create table app.kysely_migration (like kysely_migration including all)`.execute(db);
-  await migrate({ ...options(), url: `${database.url}?options=-csearch_path=app,public` }, indexed);
+  await migrate({ ...options(), url: `${options().url}?options=-csearch_path=app,public` }, indexed);
   expect(await indexes()).toEqual([
     { name: 'app.item_status', isValid: true },
     { name: 'public.item_status', isValid: true },
@@ -156,11 +144,6 @@ async function startWriter() {
   };
   return { pid, end };
 }
-
-const startCreator = () =>
-  spawn(process.execPath, [join(import.meta.dirname, 'index-creator.ts'), database.url], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
 
 async function waitingFor(writer: number, age = '0 s') {
   let pids: number[] = [];

@@ -1,29 +1,14 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sql, type Kysely } from 'kysely';
 import { migrate, Database, pendingMigrations, type AppliedMigration, type Migrations } from '../src/index.ts';
+import { db, options, startProgram } from './migrating.ts';
 
 const first: Migrations = { '0001_a': { up: (db) => db.schema.createTable('a').addColumn('id', 'integer').execute() } };
 const second: Migrations = {
   ...first,
   '0002_b': { up: (db) => db.schema.createTable('b').addColumn('id', 'integer').execute() },
 };
-
-let database: TestDatabase;
-let db: Database<Record<string, never>>;
-const options = () => ({ url: database.url, onConnectionError: () => undefined });
-
-beforeEach(async () => {
-  database = await createTestDatabase();
-  db = new Database({ ...options(), poolMax: 1 });
-});
-afterEach(async () => {
-  await db.destroy();
-  await database.drop();
-});
 
 async function tables() {
   const { rows } = await sql<{ name: string }>`
@@ -57,7 +42,7 @@ describe('migrate', () => {
   });
 
   test('goes on when the process that holds the lock is killed in the middle of a migration', async () => {
-    const holder = startHolder();
+    const holder = startProgram('holder.ts');
     await once(holder.stdout, 'data');
     const waiting = migrate(options(), second);
     holder.kill('SIGKILL');
@@ -148,7 +133,7 @@ describe('migrate', () => {
 
     test('uses the schema that search_path in the options of the URL names', async () => {
       await sql`create schema app`.execute(db);
-      const inApp = { ...options(), url: `${database.url}?options=-csearch_path=app` };
+      const inApp = { ...options(), url: `${options().url}?options=-csearch_path=app` };
       await migrate(inApp, first);
       await migrate(inApp, second);
       const reading = new Database({ ...inApp, poolMax: 1 });
@@ -160,13 +145,13 @@ describe('migrate', () => {
     test('goes on where it has begun when a schema comes before in the search path', async () => {
       await migrate(options(), first);
       await sql`create schema app`.execute(db);
-      await migrate({ ...options(), url: `${database.url}?options=-csearch_path=app,public` }, second);
+      await migrate({ ...options(), url: `${options().url}?options=-csearch_path=app,public` }, second);
       expect(await locations()).toEqual(['app.b', 'other.kysely_migration', 'public.a', 'public.kysely_migration']);
     });
   });
 
   test('tells which sessions hold what it waits for', async () => {
-    const holder = startHolder();
+    const holder = startProgram('holder.ts');
     await once(holder.stdout, 'data');
     const holders = await advisoryLocks();
     const blocked = Promise.withResolvers<number[]>();
@@ -191,12 +176,6 @@ describe('migrate', () => {
     expect(await tables()).toEqual(['a', 'b']);
   });
 });
-
-/** A process that migrates, as soon as it has the lock, until it is killed. */
-const startHolder = () =>
-  spawn(process.execPath, [join(import.meta.dirname, 'holder.ts'), database.url], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
 
 async function advisoryLocks() {
   const { rows } = await sql<{ pid: number; granted: boolean }>`

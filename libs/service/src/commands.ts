@@ -41,22 +41,32 @@ export async function migrateDatabase(
     app.log.warn({ pids }, 'the migration waits for other sessions of the database');
   const onApplied = ({ name, ms }: AppliedMigration) =>
     app.log.info({ migration: name, ms: Math.round(ms) }, 'Migration applied');
-  const checking = new Database({ ...connection, pooler: 'transaction', poolMax: 1 });
-  try {
+  const isNew = await orExit(app, 'cannot migrate the database', async () => {
+    const checking = new Database({ ...connection, pooler: 'transaction', poolMax: 1 });
     await whenUp(() => checkServer(checking), app);
     const pending = await whenUp(() => pendingMigrations(checking, migrations), app);
     await checking.destroy();
     if (pending.length > 0) await migrate({ ...connection, onBlocked, onApplied }, migrations);
-    if (pending.length > 0 || isJob) {
+    return pending.length > 0;
+  });
+  if (isNew || isJob) {
+    await orExit(app, 'Row counts not compared, of a database that is up to date', async () => {
       const reporting = new Database({ ...connection, pooler: 'transaction', poolMax: 1 });
       await whenUp(() => reportRowCounts(app.log, reporting, rowCounts), app);
       await reporting.destroy();
-    }
-  } catch (error) {
-    app.log.fatal({ err: error }, 'cannot migrate the database');
-    process.exit(1);
+    });
   }
   app.log.info('database is up to date');
+}
+
+/** Ends the process with exit code 1 and a log line when `action` fails. */
+async function orExit<Result>(app: Service, event: string, action: () => Promise<Result>): Promise<Result> {
+  try {
+    return await action();
+  } catch (error) {
+    app.log.fatal({ err: error }, event);
+    process.exit(1);
+  }
 }
 
 /** Checks the server of the database, without waiting for it: /readyz says when it is up. */
@@ -82,16 +92,13 @@ export async function exitIfUnusable(app: Service, check: () => Promise<void>) {
 /** Recounts the rows of each table. Ends the process with exit code 1 when the database fails. */
 export async function recount(app: Service, connection: Connection, rowCounts: RowCounts[]) {
   const db = new Database({ ...connection, poolMax: 1, hasTimeouts: false });
-  try {
+  await orExit(app, 'Rows not counted', async () => {
     for (const counts of rowCounts) {
       const startedAt = performance.now();
       await recountRows(db, counts);
       app.log.info({ table: counts.table, ms: Math.round(performance.now() - startedAt) }, 'Rows counted');
     }
-  } catch (error) {
-    app.log.fatal({ err: error }, 'Rows not counted');
-    process.exit(1);
-  }
+  });
   await db.destroy();
 }
 

@@ -158,6 +158,8 @@ export async function assembleService<Tables>(
     log: app.log,
     copyLog: (receive) => logStream.copyTo(receive),
   });
+  // Compiles the shapes of all routes. Otherwise their errors would be taken for those of the address to listen on.
+  await app.ready();
   return { app, db, lifecycle, exportRest, onConnectionError };
 
   async function exportRest() {

@@ -11,6 +11,7 @@ export { refusals } from './http/refusals.ts';
 export { sendJson } from './http/send-json.ts';
 export { startService, type TestService } from './service/start-service.ts';
 export { testBodies } from './suites/bodies.ts';
+export { testColumnValues } from './suites/column-values.ts';
 export { testSharedParts } from './suites/shared-parts.ts';
 export { createMigratedDatabase } from './database/migrated-database.ts';
 export { openResponseHolder } from './database/response-holder.ts';

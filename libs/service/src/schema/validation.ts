@@ -1,8 +1,11 @@
 import { HttpError } from '@rest-services/errors';
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import { Type, type TObject, type TSchema } from 'typebox';
 import { urlEncodedReader } from '../http/url-encoded.ts';
+import { compiled } from './compiled.ts';
+import { formats, isTimestamp } from './formats.ts';
+import { capitalised, inWords } from './words.ts';
 
 /** Annotation for a body property: a string with nothing but white space in it counts as not sent. */
 export const absentIfBlank = { 'x-absent-if': 'blank' };
@@ -10,7 +13,7 @@ export const absentIfBlank = { 'x-absent-if': 'blank' };
 /** Annotation for a body property: the empty string counts as not sent. */
 export const absentIfEmpty = { 'x-absent-if': 'empty' };
 
-/** Annotation for an integer: a string of decimal digits is accepted, too, because URL-encoded bodies have no numbers. */
+/** Annotation for a number or a boolean: its text is accepted, too, because URL-encoded bodies have texts alone. */
 export const acceptsText = { 'x-accepts-text': true };
 
 /** Annotation for a string: the message of the contract when it is missing or blank. */
@@ -45,7 +48,12 @@ const ajv = new Ajv({
   verbose: true,
   allowUnionTypes: true,
   keywords: INTERNAL_KEYWORDS,
-  formats: { int64: true },
+  formats: {
+    int64: true,
+    ...Object.fromEntries(Object.entries(formats).map(([name, { isValid }]) => [name, isValid])),
+  },
+  // 19.99 is a multiple of 0.01, though not to the last bit.
+  multipleOfPrecision: 9,
   // TypeBox has made the schemas. Checking them against JSON Schema's own schema slows each start.
   meta: false,
   validateSchema: false,
@@ -63,19 +71,37 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
 };
 
 function bodyValidator(schema: TObject) {
-  const validate = ajv.compile(schema);
+  const validate = compiled(schema, compileBody);
   const properties = Object.entries(schema.properties) as [string, BodyProperty][];
+  const timestamps = properties.filter(([, property]) => isTimestampIn(property)).map(([name]) => name);
   return (body: unknown) => {
     // Fastify passes null without a body, which means the same as an empty object.
     const value = present(properties, body ?? {});
     if (value === undefined) return { error: new HttpError(400, 'Body must be a JSON object') };
-    if (!validate(value)) return { error: new HttpError(400, inWords(validate.errors![0]!)) };
-    const unstorable = properties.find(([name]) => !isStorable(value[name]))?.[0];
-    return unstorable === undefined
-      ? { value }
-      : { error: new HttpError(400, `${capitalised(unstorable)} ${unstorableText}`) };
+    if (!validate(value)) return { error: new HttpError(400, inWords(validate.errors!.at(-1)!)) };
+    for (const [name] of properties) {
+      const problem = storageProblem(value[name]);
+      if (problem) return { error: new HttpError(400, `${capitalised(name)} ${problem}`) };
+    }
+    for (const name of timestamps) if (name in value) value[name] = inUtc(value[name]);
+    return { value };
   };
 }
+
+/** Integers are those that JavaScript holds exactly, unless their schema has other bounds. */
+function compileBody(schema: BodyProperty) {
+  if (schema.type !== 'object' || !schema.properties) throw new Error('The body of a request must be a Type.Object');
+  const properties = Object.entries(schema.properties).map(([name, property]) => {
+    const isInteger = [property.type].flat().includes('integer') && !property['x-documented-as'];
+    return [name, isInteger ? { ...exactIntegers, ...property } : property];
+  });
+  const copy = { ...schema, properties: Object.fromEntries(properties) as object };
+  // Two routes may have the same shape, and Ajv compiles one schema of a name.
+  delete copy.$id;
+  return ajv.compile(copy);
+}
+
+const exactIntegers = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
 
 /** The known properties of `body` that count as sent, which null never does, or `undefined` when it is not an object. */
 function present(properties: [string, BodyProperty][], body: unknown): Record<string, unknown> | undefined {
@@ -85,62 +111,59 @@ function present(properties: [string, BodyProperty][], body: unknown): Record<st
   for (const [name, property] of properties) {
     const value = Object.hasOwn(given, name) ? given[name] : null;
     if (value === null || isNothing(value, property['x-absent-if'])) continue;
-    sent[name] = property['x-accepts-text'] ? fromText(value) : value;
+    sent[name] = property['x-accepts-text'] ? fromText(value, [property.type].flat()) : value;
   }
   return sent;
 }
 
 interface BodyProperty extends TSchema {
+  $id?: string;
+  type?: string | string[];
+  format?: string;
+  properties?: Record<string, BodyProperty>;
+  anyOf?: BodyProperty[];
   'x-absent-if'?: 'blank' | 'empty';
   'x-accepts-text'?: boolean;
+  'x-documented-as'?: object;
 }
 
-const fromText = (value: unknown) => (typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value);
+function fromText(value: unknown, types: (string | undefined)[]) {
+  if (typeof value !== 'string') return value;
+  if (types.includes('boolean')) return value === 'true' || (value === 'false' ? false : value);
+  const number = types.includes('number') ? /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i : /^-?\d+$/;
+  return number.test(value) ? Number(value) : value;
+}
 
 function isNothing(value: unknown, absentIf: BodyProperty['x-absent-if']) {
   if (typeof value !== 'string' || absentIf === undefined) return false;
   return (absentIf === 'blank' ? value.trim() : value) === '';
 }
 
+const isTimestampIn = ({ format, anyOf = [] }: BodyProperty): boolean =>
+  format === 'date-time' || anyOf.some(isTimestampIn);
+
+/** A timestamp as services respond with it, in which a year has four digits, and which PostgreSQL stores with any offset. */
+const inUtc = (value: unknown) =>
+  typeof value === 'string' && isTimestamp(value) ? new Date(value).toISOString() : value;
+
 const unstorableText = 'must not contain NUL or unpaired surrogates';
 
-/** What PostgreSQL can't hold: NUL, and half a surrogate pair, which has no UTF-8 form. */
-const isStorable = (value: unknown) => typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed());
+/** Maximum depth of arrays and objects in each other: with some thousand, Node.js and PostgreSQL run out of stack. */
+const MAX_DEPTH = 100;
 
-function inWords({ keyword, instancePath, params, parentSchema }: ErrorObject) {
-  const allowed = params as { missingProperty: string; type: string; limit: number };
-  const field = capitalised(keyword === 'required' ? allowed.missingProperty : instancePath.slice(1));
-  const schema = parentSchema as FieldSchema;
-  if (schema.enum) return `${field} must be ${schema.enum.join(' or ')}`;
-  if ([schema.type].flat().includes('integer')) return `${field} must be ${integerIn(schema)}`;
-  switch (keyword) {
-    case 'required':
-      return schema.properties?.[allowed.missingProperty]?.['x-empty-message'] ?? `${field} cannot be empty`;
-    case 'pattern':
-      return schema['x-empty-message'] ?? `${field} cannot be empty`;
-    case 'type':
-      return `${field} must be a ${allowed.type}`;
-    case 'maxLength':
-      return `${field} must be at most ${allowed.limit} characters`;
-    default:
-      return `${field} is not valid`;
+/** What PostgreSQL can't hold, in words: NUL, half a surrogate pair, which has no UTF-8 form, and deep JSON. */
+function storageProblem(value: unknown, depth = 0): string | undefined {
+  if (typeof value === 'string') return isStorable(value) ? undefined : unstorableText;
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth === MAX_DEPTH) return `must have at most ${MAX_DEPTH} levels`;
+  for (const [name, each] of Object.entries(value)) {
+    const problem = storageProblem(name) ?? storageProblem(each, depth + 1);
+    if (problem) return problem;
   }
+  return undefined;
 }
 
-interface FieldSchema {
-  type?: string | string[];
-  enum?: (string | number)[];
-  minimum?: number;
-  maximum?: number;
-  properties?: Record<string, FieldSchema>;
-  'x-empty-message'?: string;
-}
-
-const integerIn = ({ minimum, maximum }: FieldSchema) =>
-  minimum === undefined || maximum === undefined ? 'an integer' : `an integer from ${minimum} to ${maximum}`;
-
-/** `released_year` as `Released year`. */
-const capitalised = (name: string) => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
+const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
 
 /**
  * Path parameters and query strings. An integer is written in decimal digits and nothing else; one that JavaScript does
@@ -150,6 +173,8 @@ const capitalised = (name: string) => (name.charAt(0).toUpperCase() + name.slice
 function textParser(schema: TObject) {
   const required = new Set<string>(schema.required);
   const parameters = Object.entries(schema.properties) as [string, TextParameter][];
+  const other = parameters.find(([, { type }]) => type !== 'string' && type !== 'integer')?.[0];
+  if (other !== undefined) throw new Error(`${other}: a parameter must be a string or an integer`);
   return (texts: Record<string, string | null | undefined>) => {
     const value: Record<string, unknown> = {};
     for (const [name, { type, minimum = 0, 'x-as-text': asText }] of parameters) {
@@ -161,7 +186,7 @@ function textParser(schema: TObject) {
       if (parsed !== undefined) value[name] = parsed;
       else if (required.has(name)) return { error: new HttpError(400, `Invalid ${name}`) };
       // What a path names is a number in the end.
-      if (!required.has(name) && !isStorable(parsed))
+      if (!required.has(name) && typeof parsed === 'string' && !isStorable(parsed))
         return { error: new HttpError(400, `${capitalised(name)} ${unstorableText}`) };
     }
     return { value };

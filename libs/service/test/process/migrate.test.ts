@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createTestDatabase } from '@rest-services/local-postgres';
-import { openTestConnection, processesOf, withRole } from '@rest-services/testing';
+import { openTestConnection, processesOf, startProcess, withRole } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { notesMain } from '../notes/bundled.ts';
 import { createNote } from './notes-process.ts';
@@ -32,6 +33,27 @@ test('`node main.js migrate` logs each migration once, and then /readyz responds
     '0003_bounded_folds',
   ]);
   expect(applied[0]).toMatchObject({ level: 30, ms: expect.any(Number) });
+});
+
+test('a wrong shape: exit code 1 and one line that names it, also of `migrate`', async () => {
+  const main = join(import.meta.dirname, 'wrong-shape.ts');
+  for (const command of [[], ['migrate']]) {
+    const { code, errors } = await startProcess(main, { DATABASE_URL: notes.database.url }, ...command).ended;
+    const line = expect.stringMatching(/^[^\n]*POST: \/things[^\n]* CreateThing\.week: [^\n]*\n$/);
+    expect([code, errors]).toEqual([1, line]);
+  }
+});
+
+test('row counts that cannot be compared: exit code 1 and a line of their own', async () => {
+  expect((await notes.start({}, 'migrate').ended).code).toBe(0);
+  const db = openTestConnection(notes.database.url);
+  await sql`drop function note_count_check`.execute(db);
+  await db.destroy();
+  const job = notes.start({}, 'migrate');
+  expect((await job.ended).code).toBe(1);
+  expect(job.log).toEqual([
+    expect.objectContaining({ level: 60, msg: expect.stringMatching(/^Row counts not compared/) }),
+  ]);
 });
 
 test('a database that is starting up is waited for', async () => {

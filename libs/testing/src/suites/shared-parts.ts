@@ -7,6 +7,7 @@ import { withRole } from '../database/with-role.ts';
 import { send, type Write } from '../http/load.ts';
 import { sendJson } from '../http/send-json.ts';
 import { startShared } from '../service/processes.ts';
+import { testColumnValues } from './column-values.ts';
 import { testColumns } from './columns.ts';
 import { testDocument } from './document.ts';
 import { testReadme } from './readme.ts';
@@ -117,6 +118,7 @@ export async function testSharedParts({ name, table, list, one, writes }: App) {
 
     testReadme(shared, 'README.md');
     if (existsSync(recorded)) testRecordedResponses(shared, recorded);
+    testColumnValues(shared, list);
     testColumns(shared, { table, list, readme: 'README.md' });
     testDocument(shared, name);
   });

@@ -1,0 +1,209 @@
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { createIdempotencyKeys, repository, type Database, type Migrations, type Table } from '@rest-services/database';
+import { testColumnValues } from '@rest-services/testing';
+import { sql } from 'kysely';
+import { Type, type Static, type TSchema } from 'typebox';
+import {
+  acceptForms,
+  acceptsText,
+  columnsOf,
+  createService,
+  Id,
+  idempotencyKeyOf,
+  sendList,
+  Timestamp,
+  type Settings,
+} from '../src/index.ts';
+import { assembleService } from '../src/run-service.ts';
+import { loadSettings } from '../src/settings.ts';
+import { serve } from './serve.ts';
+
+/** Each kind of column that CONTRIBUTING.md names, and what TypeBox has beside them. */
+const fields = {
+  text: Type.String({ maxLength: 20 }),
+  long_text: Type.String({ minLength: 1 }),
+  code: Type.String({ pattern: '^[A-Z]{2}-\\d{3}$', examples: ['AB-123'] }),
+  currency: Type.TemplateLiteral('${"EUR" | "USD"}'),
+  due: Timestamp,
+  reminded_at: Type.Optional(Type.Union([Timestamp, Type.Null()])),
+  seen_at: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' })),
+  day: Type.String({ format: 'date' }),
+  uuid: Type.String({ format: 'uuid' }),
+  small: Type.Integer({ minimum: -32_768, maximum: 32_767 }),
+  big: Type.Integer(),
+  positive: Type.Integer({ minimum: 1 }),
+  price: Type.Number({ minimum: 0, exclusiveMaximum: 1e6, multipleOf: 0.01 }),
+  ratio: Type.Optional(Type.Unsafe<number | null>({ type: ['number', 'null'], ...acceptsText })),
+  done: Type.Boolean(acceptsText),
+  level: Type.Enum([1, 2, 3], { type: 'integer' }),
+  status: Type.Union([Type.Literal('open'), Type.Literal('closed')]),
+  note: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 5 })),
+  tags: Type.Array(Type.String({ maxLength: 3 }), { maxItems: 3 }),
+  address: Type.Object({ zip_code: Type.String(), at: Timestamp }, { additionalProperties: false }),
+  settings: Type.Record(Type.String(), Type.Number()),
+};
+const Thing = Type.Object({ id: Id, ...fields }, { $id: 'Thing' });
+const createThing = Type.Object(fields, { $id: 'CreateThing' });
+
+/** Columns of a form. */
+const choices = Type.Object(
+  { rate: Type.Number(acceptsText), wanted: Type.Boolean(acceptsText), until: Type.Optional(Timestamp) },
+  { $id: 'Choices' },
+);
+
+interface ThingsDatabase {
+  thing: Table<Static<typeof Thing>, 'text'>;
+}
+
+const migrations: Migrations = {
+  '0001_thing': {
+    async up(db) {
+      await sql`create table thing (
+        id bigint primary key generated always as identity,
+        text varchar(20) not null, long_text text not null, code char(6) not null, currency char(3) not null,
+        due timestamptz(3) not null, reminded_at timestamptz(3), seen_at timestamptz(3), day date not null, uuid uuid not null,
+        small smallint not null, big bigint not null, positive numeric not null, price numeric(8, 2) not null, ratio double precision,
+        done boolean not null, level integer not null check (level in (1, 2, 3)), status text not null, note varchar(5),
+        tags text[] not null, address jsonb not null, settings jsonb not null)`.execute(db);
+      await createIdempotencyKeys(db);
+    },
+  },
+};
+
+const createTestApp = (settings: Settings) =>
+  createService({ settings, title: 'Things', description: 'Things.', failure: 'Database error', includeCode: true });
+
+async function buildApp(db: Database<ThingsDatabase>, settings: Settings) {
+  const app = await createTestApp(settings);
+  await acceptForms(app, columnsOf(choices));
+  const things = repository(db, 'thing', {
+    columns: columnsOf(Thing),
+    insert: columnsOf(createThing),
+    update: { columns: columnsOf(createThing), absent: 'kept' },
+  });
+  const schema = { body: createThing, response: { 201: Type.Object({ id: Id }) } };
+  app.post('/things', { schema }, async (request, reply) =>
+    reply.code(201).send({ id: await things.insert(request.body, idempotencyKeyOf(request)) }),
+  );
+  app.get('/things', { schema: { response: { 200: Type.Array(Thing) } } }, async (_request, reply) =>
+    sendList(reply, await things.list()),
+  );
+  app.post('/choices', { schema: { body: choices, response: { 200: Type.Partial(choices) } } }, ({ body }) => body);
+  return app;
+}
+
+const service = await serve({ migrations, buildApp });
+afterAll(() => service.stop());
+
+testColumnValues(service, '/things');
+
+const valid = {
+  ...{ text: 'a', long_text: 'a', code: 'AB-123', currency: 'EUR', due: '2026-11-20T18:30:00Z', day: '2026-11-20' },
+  ...{
+    uuid: '8e03978e-40d5-43e8-bc93-6894a57f9324',
+    small: 1,
+    big: 1,
+    positive: 1,
+    price: 19.99,
+    done: true,
+    level: 1,
+  },
+  ...{ status: 'open', tags: [], address: { zip_code: '1', at: '2026-11-20T18:30:00Z' }, settings: {} },
+};
+const post = async (body: object) => {
+  const response = await service.request('POST', '/things', body);
+  return [response.status, response.body];
+};
+
+describe('The message of a 400', () => {
+  const [due, level] = ['Due must be a timestamp such as 2026-11-20T18:30:00.000Z', 'Level must be 1 or 2 or 3'];
+  const [price, code] = ['Price must be a number of at least 0 and below 1000000, a multiple of 0.01', 'Code must be'];
+  test.each<[object, string]>([
+    [{ text: 1 }, 'Text must be a string'],
+    [{ text: 'x'.repeat(21) }, 'Text must be at most 20 characters'],
+    [{ text: undefined }, 'Text cannot be empty'],
+    [{ long_text: '' }, 'Long text must be at least 1 character'],
+    [{ code: 'ab-123' }, `${code} a string such as AB-123`],
+    [{ code: 1 }, `${code} a string such as AB-123`],
+    [{ currency: 'CHF' }, 'Currency must be a string that matches ^(EUR|USD)$'],
+    [{ due: 'tomorrow' }, due],
+    [{ due: 1_795_000_000_000 }, due],
+    [{ due: '2026-02-30T18:30:00Z' }, due],
+    [{ due: '2026-11-20T18:30:00' }, due],
+    [{ reminded_at: 'soon' }, due.replace('Due', 'Reminded at')],
+    [{ seen_at: 1 }, due.replace('Due', 'Seen at')],
+    [{ day: '20.11.2026' }, 'Day must be a date such as 2026-11-20'],
+    [{ uuid: 'x' }, 'Uuid must be a UUID such as 8e03978e-40d5-43e8-bc93-6894a57f9324'],
+    [{ small: 40_000 }, 'Small must be an integer from -32768 to 32767'],
+    [{ big: 1e30 }, 'Big must be an integer from -9007199254740991 to 9007199254740991'],
+    [{ big: '1' }, 'Big must be an integer from -9007199254740991 to 9007199254740991'],
+    [{ positive: 0 }, 'Positive must be an integer from 1 to 9007199254740991'],
+    [{ price: 'free' }, price],
+    [{ price: 1.999 }, price],
+    [{ ratio: true }, 'Ratio must be a number'],
+    [{ done: 'yes' }, 'Done must be a boolean'],
+    [{ level: 4 }, level],
+    [{ level: '1' }, level],
+    [{ status: 'lost' }, 'Status must be open or closed'],
+    [{ note: 12 }, 'Note must be a string'],
+    [{ tags: {} }, 'Tags must be an array'],
+    [{ tags: ['a', 'b', 'c', 'd'] }, 'Tags must have at most 3 values'],
+    [{ tags: ['a', 1] }, 'Tags 1 must be a string'],
+    [{ tags: ['a\0'] }, 'Tags must not contain NUL or unpaired surrogates'],
+    [{ address: [] }, 'Address must be an object'],
+    [{ address: {} }, 'Address zip code cannot be empty'],
+    [{ address: { zip_code: '1', at: 'noon' } }, due.replace('Due', 'Address at')],
+    [{ address: { ...valid.address, b: 1 } }, 'Address must have no other properties'],
+    [{ settings: { a: 'b' } }, 'Settings a must be a number'],
+    [{ settings: { '\ud800': 1 } }, 'Settings must not contain NUL or unpaired surrogates'],
+  ])('to %j is: %s', async (changes, message) => {
+    expect(await post({ ...valid, ...changes })).toEqual([400, { message }]);
+  });
+});
+
+test('A price of 19.99 is a multiple of 0.01', async () => {
+  expect(await post(valid)).toEqual([201, { id: expect.any(Number) }]);
+});
+
+describe('A body', () => {
+  test('has its timestamps in UTC with milliseconds, whatever the client has sent', async () => {
+    const body = { rate: 1, wanted: true, until: '2026-11-20T23:30:00.5-01:00' };
+    const response = await service.request('POST', '/choices', body);
+    expect(response.body).toEqual({ ...body, until: '2026-11-21T00:30:00.500Z' });
+  });
+
+  test.each([
+    ['rate=-1.5e2&wanted=false', 200, { rate: -150, wanted: false }],
+    ['rate=1,5&wanted=true', 400, { message: 'Rate must be a number' }],
+    ['rate=1&wanted=yes', 400, { message: 'Wanted must be a boolean' }],
+  ])('as a form has numbers and booleans: %s', async (form, status, body) => {
+    const response = await fetch(`${service.url}/choices`, { method: 'POST', body: new URLSearchParams(form) });
+    expect([response.status, await response.json()]).toEqual([status, body]);
+  });
+});
+
+describe('A service does not start, and says where', () => {
+  const shape = (properties: Record<string, TSchema>) => Type.Object(properties, { $id: 'Wrong' });
+  const big = shape({ title: Type.String(), big: Type.BigInt() });
+
+  test.each<[string, object, RegExp]>([
+    [
+      'a body has an unknown format',
+      { body: shape({ week: Type.String({ format: 'week' }) }) },
+      /Wrong\.week: unknown/,
+    ],
+    ['a body has a type that JSON lacks', { body: big }, /Wrong\.big: .*bigint/],
+    ['a body is not an object', { body: Type.Array(Type.String()) }, /must be a Type\.Object/],
+    ['a response has a type that JSON lacks', { response: { 200: Type.Array(big) } }, /Wrong\.big: /],
+    ['a parameter is a boolean', { querystring: Type.Object({ done: Type.Boolean() }) }, /done: a parameter must be/],
+  ])('where %s', async (_, schema, message) => {
+    const settings = loadSettings({ LOG_LEVEL: 'silent', DATABASE_URL: 'postgres://127.0.0.1/things' }, 0);
+    const buildWrongApp = async () => {
+      const app = await createTestApp(settings);
+      app.post('/things', { schema }, () => ({}));
+      return app;
+    };
+    const assembled = assembleService({ name: 'things', migrations: {}, buildApp: buildWrongApp }, settings);
+    await expect(assembled).rejects.toThrow(new RegExp(`POST: /things.*${message.source}`));
+  });
+});

@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+
+/** The keywords of a documented value from which others are derived. */
+export interface ValueSchema {
+  type?: string | string[];
+  format?: string;
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: ValueSchema[];
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  multipleOf?: number;
+  pattern?: string;
+  minLength?: number;
+  maxLength?: number;
+  items?: ValueSchema;
+  minItems?: number;
+  properties?: Record<string, ValueSchema>;
+  required?: string[];
+}
+
+/** What a value may be: the schema itself, or those of which it allows any, without null. */
+const kindsOf = (schema: ValueSchema): ValueSchema[] =>
+  (schema.anyOf?.flatMap(kindsOf) ?? [schema]).filter(({ type }) => type !== 'null');
+
+const typeOf = ({ type }: ValueSchema) => [type].flat().find((each) => each !== 'null');
+
+/** Makes value number `n` of a schema. Other numbers have other values, as far as the schema allows. */
+export function valueOf(schema: ValueSchema, n: number): unknown {
+  const kinds = kindsOf(schema);
+  const kind = kinds[n % kinds.length]!;
+  if (kind.const !== undefined) return kind.const;
+  if (kind.enum) return kind.enum[n % kind.enum.length];
+  switch (typeOf(kind)) {
+    case 'string':
+      return textOf(kind, n);
+    case 'integer':
+    case 'number':
+      return numberOf(kind, n);
+    case 'boolean':
+      return n % 2 === 0;
+    case 'array':
+      return Array.from({ length: Math.max(2, kind.minItems ?? 0) }, (_, index) =>
+        valueOf(kind.items ?? {}, n + index),
+      );
+    default:
+      return bodyOf(kind.properties ?? { n: { type: 'integer' } }, n);
+  }
+}
+
+export const bodyOf = (properties: Record<string, ValueSchema>, n: number) =>
+  Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, valueOf(property, n)]));
+
+function textOf({ format, pattern, minLength = 0, maxLength = Infinity }: ValueSchema, n: number) {
+  switch (format) {
+    case 'date-time':
+      return new Date(Date.UTC(2026, 10, 20, 18, n)).toISOString().replace('Z', '+02:00');
+    case 'date':
+      return new Date(Date.UTC(2026, 10, 20 + n)).toISOString().slice(0, 10);
+    case 'uuid':
+      return `8e03978e-40d5-43e8-bc93-${String(n).padStart(12, '0')}`;
+  }
+  if (pattern !== undefined) return fc.sample(fc.stringMatching(new RegExp(pattern)), { seed: n, numRuns: 1 })[0];
+  return `Text ${n}`.padStart(minLength, 'T').slice(-maxLength);
+}
+
+function numberOf(schema: ValueSchema, n: number) {
+  const { multipleOf: step = typeOf(schema) === 'integer' ? 1 : 0.5, exclusiveMinimum, exclusiveMaximum } = schema;
+  const { minimum = exclusiveMinimum === undefined ? 0 : exclusiveMinimum + step } = schema;
+  const { maximum = exclusiveMaximum === undefined ? Infinity : exclusiveMaximum - step } = schema;
+  const first = Math.min(minimum, maximum);
+  // 0.3, not 0.30000000000000004.
+  return Number((first + (n % (Math.floor((maximum - first) / step) + 1)) * step).toPrecision(15));
+}
+
+/** Values that a schema does not allow. */
+export function nonsenseOf(schema: ValueSchema): unknown[] {
+  const kinds = kindsOf(schema);
+  const types = new Set(kinds.flatMap(({ type }) => type ?? ['string', 'number', 'boolean', 'array', 'object']));
+  const isPlainText = (kind: ValueSchema) =>
+    kind.format === undefined && kind.enum === undefined && kind.const === undefined && kind.pattern === undefined;
+  return [
+    ...(types.has('string') && kinds.some(isPlainText) ? [] : ['No such value']),
+    ...(types.has('number') ? [] : [12.5]),
+    ...(types.has('boolean') ? [] : [true]),
+    ...(types.has('array') ? [] : [[]]),
+    ...(types.has('object') ? [] : [{}]),
+  ];
+}
+
+/** Values at the ends of what a schema allows, and just beyond. */
+export function extremesOf(schema: ValueSchema): unknown[] {
+  return kindsOf(schema).flatMap((kind): unknown[] => {
+    const { format = '', minimum = -Number.MAX_VALUE, maximum = Number.MAX_VALUE, maxLength = 10_000 } = kind;
+    switch (typeOf(kind)) {
+      case 'string':
+        return [...(extremeTexts[format] ?? ['𝄞'.repeat(maxLength), 'x'.repeat(maxLength + 1)]), ...['a\0', '\ud800']];
+      case 'integer':
+      case 'number':
+        return [minimum, maximum, minimum - 1, maximum + 1, ...[1, -1].map((sign) => sign * Number.MAX_SAFE_INTEGER)];
+      case 'array':
+        return [[], ...extremesOf(kind.items ?? {}).map((value) => [value])];
+      case 'object':
+        return Object.entries(kind.properties ?? {}).flatMap(([name, property]) =>
+          extremesOf(property).map((value) => ({ ...(valueOf(kind, 1) as object), [name]: value })),
+        );
+      default:
+        return [];
+    }
+  });
+}
+
+const extremeTexts: Record<string, string[]> = {
+  'date-time': [
+    ...['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z', '0000-01-01T00:00:00Z', '9999-12-31T23:59:59-01:00'],
+    ...[
+      '2026-02-29T00:00:00Z',
+      '2026-11-20T24:00:00Z',
+      '2026-11-20T18:30:60Z',
+      '2026-11-20T18:30:00+23:59',
+      'infinity',
+    ],
+  ],
+  date: ['0001-01-01', '9999-12-31', '0000-01-01', '2026-02-29', '2026-00-10', 'infinity', 'today'],
+  uuid: ['ffffffff-ffff-ffff-ffff-ffffffffffff', '{8e03978e-40d5-43e8-bc93-6894a57f9324}'],
+};
