@@ -35,6 +35,16 @@ async function listOfSender(version: string, head: string, body: string) {
   return text(socket);
 }
 
+/** Requests the whole list over HTTP/1.0, in which the end of the connection is that of the body. @returns when a part has arrived */
+async function openOverHttp10(headers = '') {
+  const accepted = once(service.app.server, 'connection');
+  const reader = connect(Number(new URL(service.url).port), '127.0.0.1');
+  reader.write(`GET /notes?limit=${rows} HTTP/1.0\r\n${headers}\r\n`);
+  await once(reader, 'readable');
+  const [socket] = (await accepted) as [Socket];
+  return { reader, socket };
+}
+
 const otherRequest = async () => (await service.request('GET', '/notes/1')).status;
 
 describe('A long list', () => {
@@ -112,5 +122,26 @@ describe('A long list', () => {
     } finally {
       await sql`alter table gone rename to note`.execute(service.db);
     }
+  });
+
+  test.each([
+    ['plain', ''],
+    ['compressed', 'accept-encoding: gzip\r\n'],
+  ])('over HTTP/1.0, %s, that breaks off ends by a reset, not like a whole one', async (_, headers) => {
+    const { reader } = await openOverHttp10(headers);
+    await sql`alter table note rename to gone`.execute(service.db);
+    try {
+      await expect(text(reader)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    } finally {
+      await sql`alter table gone rename to note`.execute(service.db);
+    }
+  });
+
+  test('over HTTP/1.0 whose reader pauses for too long ends by a reset', async () => {
+    const { reader, socket } = await openOverHttp10();
+    const closed = once(socket, 'close');
+    socket.setTimeout(200);
+    await closed;
+    await expect(text(reader)).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 });
