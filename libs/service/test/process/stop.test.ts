@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
 import { load } from '@rest-services/testing';
+import { openOverHttp10 } from '../open-list.ts';
 import { insertNotes, notes } from './notes-process.ts';
 
 test('SIGTERM: the response to a request in flight has Connection: close', async () => {
@@ -83,6 +84,19 @@ test('a second signal ends the process at once', async () => {
   await service.logged(/^draining/);
   service.child.kill('SIGTERM');
   expect((await service.ended).code).toBe(1);
+});
+
+test('a second signal resets a list over HTTP/1.0, which would look whole otherwise', async () => {
+  const service = notes.start({ SHUTDOWN_DELAY_MS: '5000' });
+  const url = await service.listening();
+  await insertNotes(50_000);
+  const { reader, ended } = await openOverHttp10(`${url}/notes?limit=50000`);
+  service.child.kill('SIGTERM');
+  await service.logged(/^draining/);
+  service.child.kill('SIGTERM');
+  await service.ended;
+  reader.resume();
+  expect(await ended).toBe('ECONNRESET');
 });
 
 test.each([
