@@ -70,6 +70,7 @@ describe('Compose', () => {
 test('docker/README.md lists the settings that there are, each with its default', () => {
   const DATABASE_URL = 'postgres://user:password@host:5432/database';
   const delay = (NODE_ENV: string) => loadSettings({ NODE_ENV, DATABASE_URL }, 1).SHUTDOWN_DELAY_MS;
+  const names = Object.keys(EnvironmentVariables.properties);
   // What the settings leave undefined is decided where they are used.
   const defaults: Record<string, unknown> = {
     ...loadSettings({ DATABASE_URL }, 1),
@@ -79,11 +80,11 @@ test('docker/README.md lists the settings that there are, each with its default'
     DATABASE_POOLER: 'none',
     DATABASE_READ_URL: 'none',
     DIAGNOSTICS_DIRECTORY: 'none',
-    OTEL_EXPORTER_OTLP_ENDPOINT: 'none',
+    TRUST_PROXY: 'none',
+    ...Object.fromEntries(names.filter((name) => name.startsWith('OTEL_EXPORTER')).map((name) => [name, 'none'])),
     CORS_ORIGIN: 'any origin in development, none in production',
     SHUTDOWN_DELAY_MS: `${delay('production')} in production, else ${delay('development')}`,
   };
-  const names = Object.keys(EnvironmentVariables.properties);
   const expected = names.map((name) => [name, name.endsWith('_FILE') ? '' : String(defaults[name])]);
   const table = readme.split('## Settings\n')[1]!.split('\n## ')[0]!;
   const rows = table.split('\n').filter((line) => line.startsWith('|'));

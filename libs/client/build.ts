@@ -9,16 +9,21 @@ const BUNDLED = ['openapi-fetch', 'openapi-typescript-helpers'];
 
 await rm('dist', { recursive: true, force: true });
 await mkdir('dist');
-await build({
-  entryPoints: ['src/index.ts'],
-  outfile: 'dist/index.js',
-  bundle: true,
-  format: 'esm',
-  // What browsers of the last three years know, and Node.js 20.
-  target: 'es2022',
-  minify: true,
-  logLevel: 'warning',
-});
+// CommonJS for `module: node16`, under which TypeScript lets no such file import an ES module.
+for (const [format, outfile] of [
+  ['esm', 'dist/index.js'],
+  ['cjs', 'dist/index.cjs'],
+] as const)
+  await build({
+    entryPoints: ['src/index.ts'],
+    outfile,
+    bundle: true,
+    format,
+    // What browsers of the last three years know, and Node.js 20.
+    target: 'es2022',
+    minify: true,
+    logLevel: 'warning',
+  });
 const [types] = generateDtsBundle(
   [
     {
@@ -29,13 +34,16 @@ const [types] = generateDtsBundle(
   ],
   { preferredConfigPath: '../../tsconfig.base.json' },
 );
-await writeFile('dist/index.d.ts', types!);
+for (const file of ['index.d.ts', 'index.d.cts']) await writeFile(join('dist', file), types!);
 
 const { name, version, description, license, type, engines } = (await readJson('.')) as Record<string, unknown>;
 const manifest = {
   ...{ name, version, description, license, type, engines },
-  exports: { types: './index.d.ts', default: './index.js' },
-  files: ['index.js', 'index.d.ts', 'licenses.txt'],
+  exports: {
+    import: { types: './index.d.ts', default: './index.js' },
+    require: { types: './index.d.cts', default: './index.cjs' },
+  },
+  files: ['index.js', 'index.d.ts', 'index.cjs', 'index.d.cts', 'licenses.txt'],
   sideEffects: false,
 };
 await writeFile('dist/package.json', `${JSON.stringify(manifest, null, 2)}\n`);

@@ -55,6 +55,18 @@ describe('In production mode', () => {
     expect(text).toMatch(content);
   });
 
+  test('a range of a file: 206, 416 with its length where it lacks the range, and 200 with If-Range', async () => {
+    const { text } = await get('/robots.txt');
+    const range = async (headers: Record<string, string>) => {
+      const response = await get('/robots.txt', headers);
+      return [response.status, response.headers.get('content-range')];
+    };
+    expect(await range({ range: 'bytes=0-3' })).toEqual([206, `bytes 0-3/${text.length}`]);
+    expect(await range({ range: 'bytes=999-' })).toEqual([416, `bytes */${text.length}`]);
+    const date = 'Fri, 01 Jan 2100 00:00:00 GMT';
+    expect(await range({ range: 'bytes=0-3', 'if-range': date })).toEqual([200, null]);
+  });
+
   test('licenses.txt holds the licences of what the pages are made of', async () => {
     const { status, headers, text } = await get('/licenses.txt');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);

@@ -72,6 +72,9 @@ describe.each(nodeVersions())('On Node.js $version', ({ version, node }) => {
     const { stdout } = await run(node, ['readme.mjs'], { cwd: project, env: {} });
     expect(printed).toContain('Buy milk');
     expect(stdout).toBe(printed);
+    const required = `const { itemsClient, unwrap } = require('@rest-services/client');
+      void unwrap(itemsClient({ baseUrl: '${proxy.url}' }).GET('/v1/items/summary')).then(({ total }) => console.log(total));`;
+    expect((await run(node, ['--eval', required], { cwd: project, env: {} })).stdout).toMatch(/^\d+\n$/);
     proxy.stop();
     await service.stop();
   });
@@ -79,7 +82,8 @@ describe.each(nodeVersions())('On Node.js $version', ({ version, node }) => {
 
 describe('The package', () => {
   test('holds the module, its types, README and licences, and depends on no other', () => {
-    const files = ['LICENSE', 'README.md', 'index.d.ts', 'index.js', 'licenses.txt', 'package.json'];
+    const modules = ['index.cjs', 'index.d.cts', 'index.d.ts', 'index.js'];
+    const files = ['LICENSE', 'README.md', ...modules, 'licenses.txt', 'package.json'];
     expect(packed.files.map(({ path }) => path).sort()).toEqual(files);
     const manifest = JSON.parse(readFileSync(join(dist, 'package.json'), 'utf8')) as object;
     expect(manifest).toMatchObject({ type: 'module', engines: { node: '>=20' }, sideEffects: false });
@@ -87,16 +91,24 @@ describe('The package', () => {
     expect(readFileSync(join(dist, 'licenses.txt'), 'utf8')).toContain('openapi-fetch');
   });
 
-  test('is less than 4 kB, gzipped', () => {
-    expect(gzipSync(readFileSync(join(dist, 'index.js'))).length).toBeLessThan(4000);
+  test.each(['index.js', 'index.cjs'])('is less than 4 kB, gzipped: %s', (file) => {
+    expect(gzipSync(readFileSync(join(dist, file))).length).toBeLessThan(4000);
   });
 
-  test.each(['nodenext', 'bundler'])('has types that compile strictly, with module resolution %s', async (name) => {
-    const project = await install(process.execPath, name);
+  test.each([
+    ['nodenext', 'module'],
+    ['bundler', 'module'],
+    ['node16', 'module'],
+    ['node16', 'commonjs'],
+  ])('has types that compile strictly, with module resolution %s, in a package of type %s', async (name, type) => {
+    const project = await install(process.execPath, `${name}-${type}`);
     const types = readFileSync(join(import.meta.dirname, 'types.ts'), 'utf8');
     writeFileSync(join(project, 'types.ts'), types.replace('../src/index.ts', '@rest-services/client'));
-    writeFileSync(join(project, 'readme.ts'), readmeExample('http://localhost:8080').source);
-    writeFileSync(join(project, 'package.json'), JSON.stringify({ type: 'module' }));
+    // CommonJS has no await outside of functions.
+    const { source } = readmeExample('http://localhost:8080');
+    const [, imports, lines] = /^((?:import .*\n)+)([^]*)$/.exec(source)!;
+    writeFileSync(join(project, 'readme.ts'), `${imports}export async function run() {\n${lines}}`);
+    writeFileSync(join(project, 'package.json'), JSON.stringify({ type }));
     const compilerOptions = {
       ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
       ...{ module: name === 'bundler' ? 'esnext' : name, moduleResolution: name },

@@ -17,7 +17,7 @@ export const todosClient = (options: ClientOptions): Client<TodosPaths> => creat
 export const tutorialsClient = (options: ClientOptions): Client<TutorialsPaths> =>
   createClient<TutorialsPaths>(options);
 
-export { fetchWithRetries } from './fetch-with-retries.ts';
+export { fetchWithRetries, retryFor } from './fetch-with-retries.ts';
 export { pages } from './pages.ts';
 export { ResponseError, unwrap, type ErrorBody } from './unwrap.ts';
 export type { Client, ClientOptions };

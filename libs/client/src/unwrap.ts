@@ -24,12 +24,15 @@ export class ResponseError extends Error {
 
 /**
  * Resolves with the body of a client's call: `await unwrap(items.GET('/v1/items'))`.
+ * @param known body of an earlier response, with which a 304 to the tag of that one resolves
  * @throws ResponseError when the response is not 2xx
  */
 export async function unwrap<Data>(
   call: Promise<{ data?: Data; error?: ErrorBody; response: Response }>,
+  known?: NoInfer<Data>,
 ): Promise<Data> {
   const { data, error, response } = await call;
+  if (response.status === 304 && known !== undefined) return known;
   if (!response.ok) throw new ResponseError(response, error);
   return data as Data;
 }

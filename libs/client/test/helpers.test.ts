@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { startService, type TestService } from '@rest-services/testing';
-import { fetchWithRetries, itemsClient, pages, ResponseError, unwrap } from '../src/index.ts';
+import { fetchWithRetries, itemsClient, pages, ResponseError, retryFor, unwrap } from '../src/index.ts';
 import { startProxy, type Fault } from './proxy.ts';
 
 const busy = (retryAfter?: string): Fault => ({ retryAfter });
@@ -66,6 +66,17 @@ describe('A 503', () => {
     expect(performance.now() - start).toBeGreaterThan(999);
   });
 
+  test('whose body cannot be cancelled gets its retry, and leaves no rejection unhandled', async () => {
+    const body = new ReadableStream({ cancel: () => Promise.reject(new Error('The connection has closed')) });
+    const lost = new Response(body, { status: 503, headers: { 'retry-after': '0' } });
+    const spy = jest.spyOn(globalThis, 'fetch').mockResolvedValueOnce(lost);
+    plan();
+    await count();
+    spy.mockRestore();
+    // Jest fails a test that leaves one.
+    expect(proxy.received).toHaveLength(1);
+  });
+
   test('gets no retry without fetchWithRetries', async () => {
     plan(busy('0'));
     const { response } = await itemsClient({ baseUrl: proxy.url }).GET('/v1/items');
@@ -107,6 +118,51 @@ describe('A lost connection', () => {
     plan('lose the request', 'lose the request', 'lose the request', 'lose the request');
     await expect(create('Buy tea')).rejects.toThrow('fetch failed');
     expect(proxy.received).toHaveLength(4);
+  });
+});
+
+describe('retryFor', () => {
+  const countFor = (ms: number) => unwrap(items.GET('/v1/items/summary', { fetch: retryFor(ms) }));
+
+  test('retries until its time is over, more than three times', async () => {
+    plan(...Array.from({ length: 10 }, () => busy('0')));
+    expect((await countFor(60_000)).total).toBeGreaterThanOrEqual(0);
+    expect(proxy.received).toHaveLength(11);
+  });
+
+  test('retries what is lost, with the same key', async () => {
+    plan('lose the request', busy('0'), busy('0'), busy('0'));
+    const { id } = await unwrap(items.POST('/v1/items', { body: { title: 'Buy rice' }, fetch: retryFor(60_000) }));
+    expect(proxy.received).toHaveLength(5);
+    expect(new Set(proxy.received.map(({ key }) => key)).size).toBe(1);
+    expect(id).toBeGreaterThan(0);
+  });
+
+  test('does not wait for a retry that would begin after its time', async () => {
+    plan(busy('31'), busy('0'));
+    await expect(countFor(30_000)).rejects.toMatchObject({ status: 503 });
+    expect(proxy.received).toHaveLength(1);
+    plan('lose the request', 'lose the request');
+    await expect(countFor(0)).rejects.toThrow('fetch failed');
+    expect(proxy.received).toHaveLength(1);
+  });
+});
+
+describe('A 304', () => {
+  test('resolves with the body that the call knows, else throws a ResponseError', async () => {
+    plan();
+    const { id } = await create('Buy milk');
+    const get = (tag?: string) => {
+      const header = tag === undefined ? {} : { 'if-none-match': tag };
+      return items.GET('/v1/items/{id}', { params: { path: { id }, header } });
+    };
+    const call = get();
+    const known = await unwrap(call);
+    const tag = (await call).response.headers.get('etag')!;
+    expect(await unwrap(get(tag), known)).toBe(known);
+    await expect(unwrap(get(tag))).rejects.toMatchObject({ status: 304 });
+    await unwrap(change(id));
+    expect(await unwrap(get(tag), known)).toMatchObject({ id, status: 'Finished' });
   });
 });
 

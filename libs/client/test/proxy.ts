@@ -15,6 +15,7 @@ interface Received {
   method: string;
   url: string;
   key: string | undefined;
+  tags: Record<string, string>;
   body: string;
 }
 
@@ -28,7 +29,7 @@ export async function startProxy(target: string) {
     stop: () => server.close(),
   };
 
-  async function respond({ method, url, key, body }: Received, response: ServerResponse, fault?: Fault) {
+  async function respond({ method, url, key, tags, body }: Received, response: ServerResponse, fault?: Fault) {
     if (fault === 'lose the request') return response.destroy();
     if (fault === 'respond as a proxy') return response.writeHead(502).end('<h1>Bad Gateway</h1>');
     if (typeof fault === 'object') {
@@ -36,12 +37,18 @@ export async function startProxy(target: string) {
       response.writeHead(503, { 'content-type': 'application/json', ...headers });
       return response.end('{"message":"The service is overloaded, try again in a moment"}');
     }
-    const headers = { ...(key && { 'idempotency-key': key }), ...(body && { 'content-type': 'application/json' }) };
+    const headers = {
+      ...tags,
+      ...(key && { 'idempotency-key': key }),
+      ...(body && { 'content-type': 'application/json' }),
+    };
     const forwarded = await fetch(target + url, { method, headers, ...(body && { body }) });
     const content = Buffer.from(await forwarded.arrayBuffer());
     if (fault === 'lose the response') return response.destroy();
     const link = forwarded.headers.get('link')?.replaceAll('<?', proxy.hasAbsolutePaths ? '</v1/items?' : '<?');
-    response.writeHead(forwarded.status, { 'content-length': content.length, ...(link && { link }) });
+    const etag = forwarded.headers.get('etag');
+    const length = forwarded.status === 304 ? {} : { 'content-length': content.length };
+    response.writeHead(forwarded.status, { ...length, ...(link && { link }), ...(etag && { etag }) });
     if (fault !== 'lose half of the response') return response.end(content);
     return response.write(content.subarray(0, content.length / 2), () => response.destroy());
   }
@@ -49,7 +56,8 @@ export async function startProxy(target: string) {
   const server = createServer((request, response) => {
     void buffer(request).then((body) => {
       const { method, url, headers } = request as { method: string; url: string; headers: Record<string, string> };
-      const record = { method, url, key: headers['idempotency-key'], body: body.toString() };
+      const tags = Object.fromEntries(Object.entries(headers).filter(([name]) => /^if-(none-)?match$/.test(name)));
+      const record = { method, url, key: headers['idempotency-key'], tags, body: body.toString() };
       received.push(record);
       return respond(record, response, faults.shift());
     });

@@ -55,6 +55,8 @@ interface AnyError {
   /** A SQLSTATE, where PostgreSQL refused the statement. */
   code?: string;
   constraint?: string;
+  /** Headers of the response, such as the `Content-Range` of a 416. */
+  headers?: Record<string, string>;
 }
 
 /** Whether the same request may succeed in a moment. */
@@ -82,8 +84,8 @@ function handleError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   // The route may have set the type of a page or a file.
   void reply.type('application/json; charset=utf-8');
   const status = statusOf(error);
-  const { message, code = 'UNKNOWN', constraint = '' } = error as AnyError;
-  if (status >= 400 && status < 500) return reply.code(status).send({ message });
+  const { message, code = 'UNKNOWN', constraint = '', headers = {} } = error as AnyError;
+  if (status >= 400 && status < 500) return reply.code(status).headers(headers).send({ message });
   if (isOverload(error)) {
     const isCancelled = status !== 503;
     if (isCancelled) request.log.warn({ err: error }, 'statement cancelled by the database');

@@ -8,7 +8,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
 import { load, openTestConnection, send, startProcess, withMargin } from '@rest-services/testing';
 import { notesMain } from '../test/notes/bundled.ts';
-import { openList } from '../test/open-list.ts';
+import { openList, openOverHttp10 } from '../test/open-list.ts';
 import { sql } from 'kysely';
 
 // Timeouts of several seconds. The tests run concurrently, because they wait most of the time.
@@ -78,15 +78,39 @@ test.concurrent('serves open connections when more arrive than there are file de
   expect(await log).toContain('"maxConnections":45,"msg":"dropping new connections');
 });
 
+/** Makes a process see the memory of a container, in MiB. */
+function inContainer(memory: number) {
+  const container = `process.constrainedMemory = () => ${memory} * 1024 ** 2`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(container)}` };
+}
+
 test.concurrent('drops connections beyond the memory', async () => {
   const { url: DATABASE_URL } = await createDatabase();
-  const container = 'process.constrainedMemory = () => 8 * 1024 ** 2';
-  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(container)}`;
-  const service = startNotes({ DATABASE_URL, NODE_OPTIONS });
+  const service = startNotes({ DATABASE_URL, ...inContainer(8) });
   const { port } = new URL(await service.listening());
   const idle = Array.from({ length: 100 }, () => connect(Number(port), '127.0.0.1').on('error', () => undefined));
   await service.logged(({ msg, maxConnections }) => /^dropping/.test(msg) && maxConnections === 64);
   idle.forEach((socket) => socket.destroy());
+});
+
+const list = (limit: number) => `GET /notes?limit=${limit} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+test.concurrent('serves others beside connections that pipeline lists and read nothing', async () => {
+  const { url: DATABASE_URL } = await createDatabase();
+  // May have 2048 connections. There are 2250 requests.
+  const service = startNotes({ DATABASE_URL, ...inContainer(256) });
+  const url = await service.listening();
+  const db = openTestConnection(DATABASE_URL);
+  await sql`insert into note (title) select repeat('x', 150) from generate_series(1, 200000)`.execute(db);
+  await db.destroy();
+  const greedy = Array.from({ length: 45 }, () => connect(Number(new URL(url).port), '127.0.0.1'));
+  for (const socket of greedy) socket.on('error', () => undefined).write(list(200_000).repeat(50));
+  await Promise.allSettled(greedy.map((socket) => once(socket, 'readable')));
+  for (let turn = 0; turn < 20; turn += 1) expect(await send(url, '/notes?page=2')).toMatchObject({ status: 200 });
+  const { body } = await send(url, '/metrics');
+  const [, bytes] = /^process_resident_memory_bytes (\S+)$/m.exec(body!) ?? [];
+  expect(Number(bytes)).toBeLessThan(256 * 1_024 ** 2);
+  greedy.forEach((socket) => socket.destroy());
 });
 
 const head = 'POST /notes HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
@@ -180,6 +204,10 @@ test.concurrent.each([
   const db = openTestConnection(DATABASE_URL);
   await sql`insert into note (title) select repeat('x', 150) from generate_series(1, 200000)`.execute(db);
   const readers = await Promise.all(Array.from({ length: 5 }, () => openList(`${url}/notes?limit=200000`)));
+  const tunnel = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
+  tunnel.write(`${list(200_000)}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`);
+  await once(tunnel, 'readable');
+  const old = await openOverHttp10(`${url}/notes?limit=200000`);
   const outcome = await db.transaction().execute(async (locking) => {
     await sql`select from note where id = 1 for update`.execute(locking);
     const signalledAt = performance.now();
@@ -193,7 +221,11 @@ test.concurrent.each([
   });
   await db.destroy();
   expect([500, 503]).toContain(outcome!.status ?? 500);
-  expect(service.log.filter(({ aborted, method }) => aborted && method === 'GET')).toHaveLength(readers.length);
+  expect(service.log.filter(({ aborted, method }) => aborted && method === 'GET')).toHaveLength(readers.length + 2);
+  tunnel.destroy();
+  // Otherwise, a client of HTTP/1.0 takes the part for the whole list.
+  old.reader.resume();
+  expect(await old.ended).toBe('ECONNRESET');
   // The buffers hold a part of the list.
   for (const reader of readers) {
     await finished(reader.resume()).catch(() => undefined);

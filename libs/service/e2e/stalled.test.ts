@@ -83,7 +83,7 @@ test('DATABASE_MIGRATION_URL of the same database: statements have timeouts', as
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all!.some(({ family }) => family === 'IPv6'));
 
 describe('`node main.js health`', () => {
-  test.each(['0.0.0.0', ...(hasIpv6 ? ['::'] : [])])(
+  test.each(['', '0.0.0.0', ...(hasIpv6 ? ['::', '::1'] : [])])(
     'exits with 0 while the service responds on HOST=%s, and with 1 otherwise',
     async (HOST) => {
       const service = notes.start({ HOST });

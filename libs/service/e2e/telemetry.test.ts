@@ -68,6 +68,26 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     expect(span.resource).toMatchObject({ 'service.name': 'notes', 'service.version': '1.2.3', team: 'a' });
   });
 
+  test('the span of a request has client, host and scheme of its proxy, where TRUST_PROXY names that', async () => {
+    const headers = {
+      'x-forwarded-for': '203.0.113.7',
+      'x-forwarded-host': 'example.org',
+      'x-forwarded-proto': 'https',
+    };
+    const attributesOf = async (headers: Record<string, string>, environment: NodeJS.ProcessEnv) => {
+      const receiver = await receive();
+      const url = await startTraced(receiver, environment).listening();
+      await fetch(`${url}/notes/1`, { headers });
+      const { attributes } = await named(receiver, 'GET /notes/:id');
+      return [attributes['client.address'], attributes['server.address'], attributes['url.scheme']];
+    };
+    const forwarded = { forwarded: 'for=203.0.113.7;host=example.org;proto=https' };
+    const trusted = ['203.0.113.7', 'example.org', 'https'];
+    expect(await attributesOf(headers, { TRUST_PROXY: 'loopback' })).toEqual(trusted);
+    expect(await attributesOf(forwarded, { TRUST_PROXY: '1' })).toEqual(trusted);
+    expect(await attributesOf({ ...headers, ...forwarded }, {})).toEqual(['127.0.0.1', '127.0.0.1', 'http']);
+  });
+
   test('each statement of a request has a span without its values', async () => {
     const receiver = await receive();
     const url = await startTraced(receiver).listening();
@@ -314,8 +334,8 @@ describe('An OTLP receiver that', () => {
   async function exerciseWith(url: string) {
     const service = startTraced({ url }, { OTEL_METRICS_EXPORTER: 'otlp', OTEL_METRIC_EXPORT_INTERVAL: '100' });
     const base = await service.listening();
-    const outcomes = await Promise.all(Array.from({ length: 50 }, () => send(base, '/notes')));
-    expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map(() => 200));
+    // One after the other, because a busy machine may refuse many at once for other reasons.
+    for (let turn = 0; turn < 50; turn += 1) expect(await send(base, '/notes')).toMatchObject({ status: 200 });
     const startedAt = performance.now();
     service.child.kill('SIGTERM');
     expect(await service.ended).toEqual({ code: 0, errors: '' });

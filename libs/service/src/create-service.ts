@@ -8,7 +8,14 @@ import { boundBodyMemory } from './http/bodies.ts';
 import { compressResponses } from './http/compression.ts';
 import { addEntityTags } from './http/conditional-requests.ts';
 import { limitConnections } from './http/connection-limit.ts';
-import { closeStalledSockets, handleClientError, trackConnections } from './http/connections.ts';
+import {
+  closeStalledSockets,
+  cutBrokenStreams,
+  handleClientError,
+  orderRequests,
+  routeConnect,
+  trackConnections,
+} from './http/connections.ts';
 import { drainOnClose } from './http/drain.ts';
 import { logStream } from './observability/log-stream.ts';
 import { addDocument, type DocumentInfo } from './schema/openapi.ts';
@@ -16,6 +23,7 @@ import { CONTRACT_METHODS, nameMethods, respondToOptions } from './http/methods.
 import { onAborted } from './http/on-aborted.ts';
 import { acceptJson } from './http/json-body.ts';
 import { refuseOverload } from './http/overload.ts';
+import { readForwarded, trustOf } from './http/proxies.ts';
 import { RequestLog } from './observability/request-log.ts';
 import { activeTraceIds, traceRequests } from './observability/telemetry/request-spans.ts';
 import { securityHeaders } from './http/security-headers.ts';
@@ -28,6 +36,9 @@ const MAX_HEADER_BYTES = 16_384;
 
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
+
+/** Time for which Node.js keeps an idle connection longer than it tells the client. */
+const KEEP_ALIVE_BUFFER_MS = 1_000;
 
 /** Time for which browsers may keep the response to a preflight: the maximum of Chromium. */
 const PREFLIGHT_MAX_AGE_S = 7_200;
@@ -45,6 +56,7 @@ export type Service = Awaited<ReturnType<typeof createService>>;
 /** A Fastify app with what all services have in common, ready for the routes of one. */
 export async function createService({ settings, title, description, ...errorFormat }: ServiceOptions) {
   const requestLog = new RequestLog();
+  const trust = settings.TRUST_PROXY === undefined ? undefined : trustOf(settings.TRUST_PROXY);
   const app = Fastify({
     // PostgreSQL quotes values of the request in the detail and the context of an error, which the log must not hold.
     logger: {
@@ -65,6 +77,8 @@ export async function createService({ settings, title, description, ...errorForm
       querystringParser: (text) => ({ text }),
     },
     requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: settings.KEEP_ALIVE_TIMEOUT_MS - KEEP_ALIVE_BUFFER_MS,
+    ...(trust && { trustProxy: trust }),
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -106,8 +120,12 @@ export async function createService({ settings, title, description, ...errorForm
   drainOnClose(app, settings.SHUTDOWN_DELAY_MS);
   // Before the hook that makes long strings bytes, of which no tag is made.
   addEntityTags(app);
+  // Before requests wait, because Node.js would keep each chunk of a body that arrives.
   boundBodyMemory(app);
+  orderRequests(app);
+  routeConnect(app);
   if (settings.COMPRESSION) compressResponses(app);
+  cutBrokenStreams(app);
   // Node.js parses the methods of RTSP, too. Fastify has no routes for them, so that they would have no log line.
   app.server.prependListener('request', (request: IncomingMessage) => {
     if (KNOWN_METHODS.has(request.method)) return;
@@ -118,6 +136,7 @@ export async function createService({ settings, title, description, ...errorForm
   app.server.once('listening', () =>
     app.server.on('error', (error) => app.log.error({ err: error }, 'Cannot accept a connection')),
   );
+  if (trust) readForwarded(app);
   // Unknown Expect headers are ignored, because no route depends on one.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // Before CORS, which responds to preflights.

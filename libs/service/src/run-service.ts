@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   checkSessions,
   Database,
+  errorCode,
   nameOf,
   type Migrations,
   type Obstacle,
@@ -12,6 +13,7 @@ import {
 import closeWithGrace from 'close-with-grace';
 import { checkDatabase, exitIfUnusable, migrateDatabase, recount } from './commands.ts';
 import type { Service } from './create-service.ts';
+import { cut } from './http/connections.ts';
 import { handleDiagnosticSignals } from './observability/diagnostics.ts';
 import { logStream } from './observability/log-stream.ts';
 import { addMetrics } from './observability/metrics.ts';
@@ -31,6 +33,9 @@ const LAST_EXPORT_LIMIT_MS = 1_000;
 
 /** Maximum number of new connections that wait, as many as Linux allows. Otherwise, some clients retry after a second. */
 const BACKLOG = 4_096;
+
+/** Errors of a system without IPv6, on which `::` stands for all addresses of IPv4. */
+const NO_IPV6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL']);
 
 /** Signals that do not stop the service: of a crash, which Node.js handles, and for diagnostics. */
 const NOT_HANDLED = [
@@ -93,6 +98,8 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
   );
 
   const { app, db, lifecycle, exportRest, onConnectionError } = await assembled;
+  // A second signal ends the process at once.
+  process.once('exit', () => app.connections.forEach((_, socket) => cut(app, socket)));
   const common = { applicationName: name, onConnectionError };
   const serving = { ...common, ...connectionOf(settings, 'DATABASE_URL')! };
   const connection = { ...common, ...(connectionOf(settings, 'DATABASE_MIGRATION_URL') ?? serving) };
@@ -111,11 +118,15 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
   await exitIfUnusable(app, () => checkSessions(db));
   await db.checkStandby();
 
+  const listen = (host: string) => app.listen({ port: settings.PORT, host, backlog: BACKLOG });
   try {
     // Fastify listens at both addresses of localhost, with a second server that the drain does not know.
     const isLocalhost = settings.HOST === 'localhost';
     const host = isLocalhost ? (await lookup('localhost', { order: 'ipv4first' })).address : settings.HOST;
-    await app.listen({ port: settings.PORT, host, backlog: BACKLOG });
+    await listen(host).catch((error: unknown) => {
+      if (host !== '::' || !NO_IPV6.has(errorCode(error))) throw error;
+      return listen('0.0.0.0');
+    });
   } catch (error) {
     // A signal during the start closes the app, so that it can't listen.
     if (!lifecycle.isDraining) exit(cannotListen(error as NodeJS.ErrnoException, settings));

@@ -3,11 +3,32 @@ import { readFile } from 'node:fs/promises';
 import { ConnectionUrlError, parseConnectionUrl, type Pooler } from '@rest-services/database';
 import { Ajv, type ErrorObject } from 'ajv';
 import { Type, type Static, type TSchema } from 'typebox';
+import { trustOf } from './http/proxies.ts';
+
+const otlpProtocol = Type.Optional(
+  Type.Enum(['http/protobuf'], {
+    type: 'string',
+    description: 'http/protobuf, the only protocol that the service speaks, by default on port 4318',
+  }),
+);
 
 /** The environment variables of a service. Each description completes the sentence "… must be". */
 export const EnvironmentVariables = Type.Object({
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, description: 'a TCP port, 0 to 65535 (0 takes a free one)' }),
-  HOST: Type.String({ minLength: 1, default: '0.0.0.0', description: 'an address or host name to listen on' }),
+  // All addresses of IPv6 and IPv4.
+  HOST: Type.String({ minLength: 1, default: '::', description: 'an address or host name to listen on' }),
+  TRUST_PROXY: Type.Optional(
+    Type.String({
+      description:
+        'addresses of proxies such as 10.0.0.0/8, 2001:db8::1 or loopback, separated by commas, or their number',
+    }),
+  ),
+  KEEP_ALIVE_TIMEOUT_MS: Type.Integer({
+    minimum: 2_000,
+    maximum: 86_400_000,
+    default: 73_000,
+    description: 'a time in milliseconds, 2000 to 86400000',
+  }),
   NODE_ENV: Type.Enum(['development', 'production', 'test'], {
     type: 'string',
     default: 'development',
@@ -59,6 +80,10 @@ export const EnvironmentVariables = Type.Object({
       description: 'the URL of an OTLP/HTTP receiver, such as http://localhost:4318',
     }),
   ),
+  OTEL_EXPORTER_OTLP_PROTOCOL: otlpProtocol,
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol,
+  OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: otlpProtocol,
+  OTEL_EXPORTER_OTLP_LOGS_PROTOCOL: otlpProtocol,
   OTEL_SDK_DISABLED: Type.Boolean({ default: false, description: 'true or false' }),
   DIAGNOSTICS_DIRECTORY: Type.Optional(Type.String({ description: 'an existing directory that is writable' })),
 });
@@ -94,7 +119,8 @@ export function loadSettings(environment: NodeJS.ProcessEnv, defaultPort: number
   const noInteger = integers.find((name) => given[name] !== undefined && !/^\d+$/.test(given[name]));
   if (noInteger) throw notAllowed(noInteger, given);
   for (const name of secrets) checkUrl(name, given);
-  const { DIAGNOSTICS_DIRECTORY } = settings;
+  const { DIAGNOSTICS_DIRECTORY, TRUST_PROXY } = settings;
+  if (TRUST_PROXY !== undefined && !trustOf(TRUST_PROXY)) throw notAllowed('TRUST_PROXY', given);
   if (DIAGNOSTICS_DIRECTORY !== undefined && !isWritable(DIAGNOSTICS_DIRECTORY))
     throw notAllowed('DIAGNOSTICS_DIRECTORY', given);
   return settings;

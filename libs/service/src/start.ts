@@ -11,6 +11,24 @@ export interface StartOptions<Tables> extends Pick<ServiceDefinition<Tables>, 'n
  */
 export async function startService<Tables>({ name, defaultPort, load }: StartOptions<Tables>) {
   if (process.argv[2] === 'health') process.exit((await isAlive(process.env, defaultPort)) ? 0 : 1);
-  const { runService } = await import('./run-service.ts');
-  await runService({ name, defaultPort, ...(await load()) });
+  const loaded = handleSignalsWhileLoading();
+  const [{ runService }, definition] = [await import('./run-service.ts'), await load()];
+  loaded();
+  await runService({ name, defaultPort, ...definition });
+}
+
+/**
+ * Handles signals in the half second until `runService` does. Otherwise, they would end or stop the process, or be lost in the first
+ * process of a container. Those that arrive while a module runs are left to `runService`.
+ * @returns a function to be called when all is loaded
+ */
+function handleSignalsWhileLoading() {
+  let isLoading = true;
+  // A job is not done.
+  const stop = () => isLoading && process.exit(process.argv[2] === undefined ? 0 : 1);
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM']) process.on(signal, stop);
+  for (const signal of ['SIGUSR1', 'SIGUSR2', 'SIGTTIN', 'SIGTTOU']) process.on(signal, () => undefined);
+  return () => {
+    isLoading = false;
+  };
 }

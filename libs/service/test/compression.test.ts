@@ -178,11 +178,12 @@ test('If-None-Match with the tag of a compressed response gets 304 with that tag
   const tag = headers.etag!;
   expect(tag).toMatch(/^"[^"]+\.gzip"$/);
   for (const method of ['GET', 'HEAD']) {
-    for (const known of [tag, `"other", W/${tag}`]) {
-      const response = await openResponse('/record', 'gzip', method, service, { 'if-none-match': known });
+    for (const known of [tag, `W/${tag}`]) {
+      const headers = { 'if-none-match': `"other", ${known}` };
+      const response = await openResponse('/record', 'gzip', method, service, headers);
       expect([method, known, response.statusCode, (await buffer(response)).length]).toEqual([method, known, 304, 0]);
       expect([response.headers.etag, response.headers.vary, response.headers['content-encoding']]).toEqual([
-        tag,
+        known,
         'accept-encoding',
         undefined,
       ]);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { get, type Agent, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { expect } from '@jest/globals';
 
 /** Requests a list. @returns the response, of which only the headers have been read */
@@ -7,4 +8,19 @@ export async function openList(url: string, agent: Agent | false = false) {
   const [response] = (await once(get(url, { agent }), 'response')) as [IncomingMessage];
   expect(response.statusCode).toBe(200);
   return response;
+}
+
+/**
+ * Requests a list over HTTP/1.0, in which the end of the connection is that of the body.
+ * @returns when a part has arrived: the socket, and the code of the error with which it ends, or `undefined` for a whole list
+ */
+export async function openOverHttp10(url: string, headers = '') {
+  const { port, pathname, search } = new URL(url);
+  const reader = connect(Number(port), '127.0.0.1');
+  const ended = new Promise<string | undefined>((resolve) => {
+    reader.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code)).on('close', () => resolve(undefined));
+  });
+  reader.write(`GET ${pathname}${search} HTTP/1.0\r\n${headers}\r\n`);
+  await once(reader, 'readable');
+  return { reader, ended };
 }

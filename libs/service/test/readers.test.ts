@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { buildApp } from './notes/app.ts';
 import { migrations } from './notes/database.ts';
-import { openList } from './open-list.ts';
+import { openList, openOverHttp10 } from './open-list.ts';
 import { serve } from './serve.ts';
 
 const rows = 50_000;
@@ -112,5 +112,30 @@ describe('A long list', () => {
     } finally {
       await sql`alter table gone rename to note`.execute(service.db);
     }
+  });
+
+  test.each([
+    ['plain', ''],
+    ['compressed', 'accept-encoding: gzip\r\n'],
+  ])('over HTTP/1.0, %s, that breaks off ends by a reset, not like a whole one', async (_, headers) => {
+    const { reader, ended } = await openOverHttp10(`${service.url}/notes?limit=${rows}`, headers);
+    await sql`alter table note rename to gone`.execute(service.db);
+    try {
+      reader.resume();
+      expect(await ended).toBe('ECONNRESET');
+    } finally {
+      await sql`alter table gone rename to note`.execute(service.db);
+    }
+  });
+
+  test('over HTTP/1.0 whose reader pauses for too long ends by a reset', async () => {
+    const accepted = once(service.app.server, 'connection');
+    const { reader, ended } = await openOverHttp10(`${service.url}/notes?limit=${rows}`);
+    const [socket] = (await accepted) as [Socket];
+    const closed = once(socket, 'close');
+    socket.setTimeout(200);
+    await closed;
+    reader.resume();
+    expect(await ended).toBe('ECONNRESET');
   });
 });

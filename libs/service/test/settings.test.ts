@@ -11,7 +11,8 @@ describe('Settings', () => {
   test('have the defaults of the table', () => {
     expect(load({})).toEqual({
       PORT: 8080,
-      HOST: '0.0.0.0',
+      HOST: '::',
+      KEEP_ALIVE_TIMEOUT_MS: 73_000,
       NODE_ENV: 'development',
       DATABASE_URL,
       DATABASE_POOL_MAX: 10,
@@ -45,6 +46,10 @@ describe('Settings', () => {
     });
   });
 
+  test.each(['1', '10.0.0.0/8', '127.0.0.1, ::1, uniquelocal'])('know the proxies of TRUST_PROXY=%s', (TRUST_PROXY) => {
+    expect(load({ TRUST_PROXY })).toMatchObject({ TRUST_PROXY });
+  });
+
   test('that are empty count as not set', () => {
     expect(load({ PORT: '', CORS_ORIGIN: '' })).toMatchObject({ PORT: 8080 });
   });
@@ -65,7 +70,15 @@ describe('Settings', () => {
     ['CORS_ORIGIN', 'https://example.org/path'],
     ['LOG_LEVEL', 'loud'],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+    ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'grpc'],
+    ['OTEL_EXPORTER_OTLP_METRICS_PROTOCOL', 'http/json'],
+    ['OTEL_EXPORTER_OTLP_LOGS_PROTOCOL', 'http'],
     ['OTEL_SDK_DISABLED', 'yes'],
+    ['TRUST_PROXY', 'proxy.example.org'],
+    ['TRUST_PROXY', '10.0.0.0/8,'],
+    ['TRUST_PROXY', 'true'],
+    ['KEEP_ALIVE_TIMEOUT_MS', '0'],
     ['SHUTDOWN_DELAY_MS', '5001'],
   ])('refuse %s=%s in one line with the name, the value and what is allowed', (name, value) => {
     expect(() => load({ [name]: value })).toThrow(new RegExp(`^${name} must be [^\\n]+; it is "${value}"$`));

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { openTestConnection, startProcess } from '@rest-services/testing';
+import { openTestConnection, startProcess, type LogLine } from '@rest-services/testing';
 import { notesMain } from './notes/bundled.ts';
 import { sql, type Kysely } from 'kysely';
 import type { NotesDatabase } from './notes/database.ts';
@@ -95,10 +95,10 @@ test('a malformed request after a late body has its own response and line', asyn
 });
 
 test.each([
-  ['a small body', `POST /notes HTTP/1.1\r\n${host}content-length: 100\r\n\r\n{`, 400],
-  ['a large body', `POST /notes HTTP/1.1\r\n${host}content-length: 9000\r\n\r\n{`, 400],
-  ['a body that no route reads', `GET /notes HTTP/1.1\r\n${host}content-length: 100\r\n\r\n{`, 200],
-])('half of a request with %s behind another: one response and one line each', async (_, half, status) => {
+  ['a small body', `POST /notes HTTP/1.1\r\n${host}content-length: 100\r\n\r\n{`],
+  ['a large body', `POST /notes HTTP/1.1\r\n${host}content-length: 9000\r\n\r\n{`],
+  ['a body that no route reads', `GET /notes HTTP/1.1\r\n${host}content-length: 100\r\n\r\n{`],
+])('half of a request with %s behind another: one response and one line each', async (_, half) => {
   const { id } = await db.insertInto('note').values({ title: 'a' }).returning('id').executeTakeFirstOrThrow();
   let answers = '';
   const lines = await linesOf(() =>
@@ -111,8 +111,8 @@ test.each([
   );
   // PostgreSQL ends a statement that waits for a row for too long.
   expect([statuses(answers), lines]).toEqual([
-    [503, status],
-    [503, status],
+    [503, 400],
+    [503, 400],
   ]);
 });
 
@@ -144,4 +144,54 @@ test.each([
     answers = await text(socket);
   });
   expect([statuses(answers), lines]).toEqual([[status], [status]]);
+});
+
+test.each([
+  ['alone', '', []],
+  ['after a POST', `POST /notes HTTP/1.1\r\n${host}content-length: 13\r\n\r\n{"title":"a"}`, [201]],
+  [
+    'after a long list and another request',
+    `GET /notes?limit=20000 HTTP/1.1\r\n${host}\r\nGET /nowhere HTTP/1.1\r\n${host}\r\n`,
+    [200, 404],
+  ],
+])('CONNECT %s has its response, its line and its metric, in its turn', async (_, before, expected) => {
+  await sql`insert into note (title) select repeat('x', 150) from generate_series(1, 20000)`.execute(db);
+  const counted = async () => {
+    const count = /^http_request_duration_seconds_count\{method="CONNECT",route="none",status="404"\} (.*)$/m;
+    return Number(count.exec(await (await fetch(`${url}/metrics`)).text())?.[1] ?? 0);
+  };
+  const countedBefore = await counted();
+  let answers = '';
+  const lines = await linesOf(async () => {
+    const socket = await open();
+    // What comes after CONNECT is for nobody.
+    socket.write(`${before}CONNECT notes:443 HTTP/1.1\r\nhost: notes:443\r\n\r\nPOST /notes HTTP/1.1\r\n`);
+    answers = await text(socket);
+  });
+  expect([statuses(answers), lines]).toEqual([
+    [...expected, 404],
+    [...expected, 404],
+  ]);
+  expect(answers).toMatch(/connection: close\r\n\r\n\{"message":"Not found"\}$/i);
+  expect(await counted()).toBe(countedBefore + 1);
+});
+
+test('of a connection that closes, each request that waits has a line in the log', async () => {
+  const { id } = await db.insertInto('note').values({ title: 'a' }).returning('id').executeTakeFirstOrThrow();
+  const isAborted = ({ msg, aborted, method }: LogLine) => msg === 'request' && aborted === true && method === 'DELETE';
+  await db.transaction().execute(async (locking) => {
+    await sql`select from note where id = ${id} for update`.execute(locking);
+    const socket = await open();
+    socket.write(`PUT /notes/${id} HTTP/1.1\r\n${host}content-length: 13\r\n\r\n{"title":"b"}`);
+    const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    while ((await waiting.execute(db)).rows.length === 0);
+    socket.write(`DELETE /notes/${id} HTTP/1.1\r\n${host}\r\n`.repeat(3));
+    // Another connection's response says that the service has read these.
+    await (await fetch(`${url}/livez`)).text();
+    socket.resetAndDestroy();
+    await service.logged(isAborted);
+  });
+  const mark = await (await fetch(`${url}/notes/${id}`)).json();
+  expect(mark).toMatchObject({ id });
+  expect(service.log.filter(isAborted)).toHaveLength(3);
 });

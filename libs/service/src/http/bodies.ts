@@ -80,7 +80,6 @@ export function boundBodyMemory(app: FastifyInstance) {
   app.decorate('memoryBudget', budget);
   const bodies = new WeakMap<IncomingMessage, CountedBody>();
 
-  // Before the request waits for anything, because Node.js would keep each chunk that arrives.
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request;
     if (!isSmallRequest(raw)) {

@@ -126,6 +126,3 @@ interface PreferringNegotiator {
 
 /** A strong entity tag names one sequence of bytes, so that a compressed response has its own: `"1"` and `"1.gzip"`. */
 const encodedTag = (tag: string, coding: Coding) => (tag.startsWith('W/') ? tag : tag.replace(/"$/, `.${coding}"`));
-
-/** The tag of the plain response, of which a client may know a compressed one. */
-export const withoutCoding = (tag: string) => tag.replace(/\.(?:zstd|gzip|br)"$/, '"');

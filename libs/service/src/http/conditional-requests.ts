@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { PreconditionFailedError } from '@rest-services/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
-import { withoutCoding } from './compression.ts';
 import { compileSerializer } from '../schema/serialisation.ts';
 
 /**
@@ -10,8 +9,10 @@ import { compileSerializer } from '../schema/serialisation.ts';
  * Nothing else may be stored by a cache.
  */
 export function addEntityTags(app: FastifyInstance) {
-  app.addHook('onRequest', (_request, reply, done) => {
+  app.addHook('onRequest', ({ headers }, reply, done) => {
     reply.header('cache-control', 'no-store');
+    // No file has a strong validator, the only kind that matches. `@fastify/send` compares dates and weak tags as well.
+    if (headers['if-range'] !== undefined) delete headers.range;
     done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -30,15 +31,24 @@ function isDocumentedRead({ method, routeOptions }: FastifyRequest) {
   return (method === 'GET' || method === 'HEAD') && routeOptions.schema?.hide !== true;
 }
 
-const tagOf = (json: string) => `"${hash('sha1', json, 'base64url')}"`;
+/** Makes the entity tag of a text. */
+const tagOf = (text: string) => `"${hash('sha1', text, 'base64url')}"`;
+
+/** The entity tag of something that has this version, whatever its bytes. */
+export const weakTagOf = (version: string) => `W/${tagOf(version)}`;
+
+/**
+ * Reads an entity tag of this service, which has 27 characters. What follows them comes from the compression of the service (`.gzip`)
+ * or of a proxy (Apache's `-gzip`), and `W/` before a strong tag from nginx or HAProxy.
+ */
+const ownPart = (tag: string) => /^(?:W\/)?"([\w-]{27})/.exec(tag)?.[1];
 
 /** Sets the entity tag of a response to a GET. @returns whether the client has that version, and expects a 304 */
 export function isUnmodified(reply: FastifyReply, tag: string) {
   const given = reply.request.headers['if-none-match'] ?? '';
-  const known = tagsIn(given).find((each) => weak(withoutCoding(each)) === weak(tag));
-  // A cache finds its compressed response by the tag of that.
-  const isCompressed = known !== undefined && withoutCoding(known) !== known;
-  void reply.headers({ etag: isCompressed ? weak(known) : tag, 'cache-control': 'no-cache' });
+  const known = tagsIn(given).find((each) => ownPart(each) === ownPart(tag));
+  // A cache finds its response by the tag that it has.
+  void reply.headers({ etag: known ?? tag, 'cache-control': 'no-cache' });
   return known !== undefined || isAny(given);
 }
 
@@ -52,8 +62,8 @@ export function createIfMatch(schema: TSchema) {
   return ({ headers }: FastifyRequest): ((row: object) => boolean) | undefined => {
     const expected = headers['if-match'];
     if (expected === undefined || isAny(expected)) return undefined;
-    const tags = tagsIn(expected).map(withoutCoding);
-    return (row) => tags.includes(tagOf(serialise(row)));
+    const tags = tagsIn(expected).map(ownPart);
+    return (row) => tags.includes(ownPart(tagOf(serialise(row))));
   };
 }
 
@@ -66,6 +76,3 @@ export function refuseTags({ headers }: FastifyRequest) {
 const isAny = (header: string) => header.trim() === '*';
 
 const tagsIn = (header: string): string[] => header.match(/(W\/)?"[^"]*"/g) ?? [];
-
-/** The tag for a comparison that ignores whether tags are weak. */
-const weak = (tag: string) => tag.replace(/^W\//, '');

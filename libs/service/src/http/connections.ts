@@ -1,7 +1,9 @@
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { ServerResponse, STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { finished, Readable } from 'node:stream';
 import { HttpError, overloaded } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
+import { clientAddress } from './proxies.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /** Timeout for a client that reads nothing of a response. */
@@ -13,9 +15,11 @@ const STALLED_CHECK_INTERVAL_MS = 1_000;
 const MAX_PIPELINED = 50;
 
 interface Connection {
+  /** The response in work, for which all others wait. */
+  current: ServerResponse | undefined;
   /** The last response, until it has been sent and its request has arrived. */
   last: ServerResponse | undefined;
-  inFlight: number;
+  waiting: number;
 }
 
 declare module 'fastify' {
@@ -24,45 +28,105 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Decorates `app` with its open connections, and responds 503 while more requests are in flight than connections may be open, or more
- * than 50 on one connection. Otherwise, pipelined requests, which no limit of Node.js counts, fill the memory while the database is slow.
- */
+/** Decorates `app` with its open connections. */
 export function trackConnections(app: FastifyInstance) {
-  const { server } = app;
   const connections = new Map<Socket, Connection>();
   app.decorate('connections', connections);
-  let inFlight = 0;
-
-  server.on('connection', (socket) => {
-    const connection: Connection = { last: undefined, inFlight: 0 };
-    connections.set(socket, connection);
-    socket.once('close', () => {
-      connections.delete(socket);
-      inFlight -= connection.inFlight;
-    });
-  });
-  app.addHook('onRequest', ({ raw, routeOptions }, reply, done) => {
-    const connection = connections.get(raw.socket);
-    if (connection) {
-      connection.last = reply.raw;
-      connection.inFlight += 1;
-      inFlight += 1;
-    }
-    const isTooMany =
-      !routeOptions.config.isForMachines &&
-      (inFlight > server.maxConnections || (connection !== undefined && connection.inFlight > MAX_PIPELINED));
-    done(isTooMany ? overloaded('requests_in_flight') : undefined);
+  app.server.on('connection', (socket) => {
+    // Node.js keeps the address that it has read, and reads none of a connection that is closed, as with the last response.
+    Reflect.get(socket, 'remoteAddress');
+    connections.set(socket, { current: undefined, last: undefined, waiting: 0 });
+    socket.once('close', () => connections.delete(socket));
   });
   app.addHook('onResponse', ({ raw }, reply, done) => {
     const connection = connections.get(raw.socket);
-    if (connection) {
-      connection.inFlight -= 1;
-      inFlight -= 1;
-      // Otherwise, V8 moves the response of an idle connection to the old generation, which costs 4 to 7 % of the requests.
-      if (raw.complete && connection.last === reply.raw) connection.last = undefined;
-    }
+    // Otherwise, V8 moves the response of an idle connection to the old generation, which costs 4 to 7 % of the requests.
+    if (connection?.last === reply.raw && raw.complete) connection.last = connection.current = undefined;
     done();
+  });
+}
+
+/**
+ * Closes a connection, by RST where it cuts off a response over HTTP/1.0, whose client takes the end of the connection for that of the
+ * body.
+ */
+export function cut({ connections }: FastifyInstance, socket: Socket) {
+  const response = connections.get(socket)?.current;
+  if (response?.req.httpVersion === '1.0' && !response.writableFinished) socket.resetAndDestroy();
+  else socket.destroy();
+}
+
+/** Closes the connection of a response whose stream ends without its end. */
+export function cutBrokenStreams(app: FastifyInstance) {
+  app.addHook('onSend', ({ raw: { socket } }, { raw }, payload, done) => {
+    // Before the listener of Fastify, which closes the connection by FIN.
+    if (payload instanceof Readable) finished(payload, (error) => error && raw.headersSent && cut(app, socket));
+    done(null, payload);
+  });
+}
+
+/**
+ * Lets pipelined requests take effect in their order (RFC 9112, 9.3.2): a connection has one request in work. Responds 503 to more than
+ * 50 on one connection, and closes a connection while more wait on all together than connections may be open. Otherwise, they fill
+ * the memory, because Node.js reads requests without a limit.
+ */
+export function orderRequests(app: FastifyInstance) {
+  const { server, connections } = app;
+  let waiting = 0;
+  server.on('connection', (socket) => {
+    const connection = connections.get(socket) as Connection;
+    socket.once('close', () => (waiting -= connection.waiting));
+  });
+  app.addHook('onRequest', ({ raw, routeOptions }, { raw: response }, done) => {
+    const connection = connections.get(raw.socket) as Connection;
+    const previous = connection.last;
+    connection.last = response;
+    if (previous?.writableFinished !== false) {
+      connection.current = response;
+      done();
+      return;
+    }
+    const isTooMany = connection.waiting + 1 >= MAX_PIPELINED && !routeOptions.config.isForMachines;
+    let unreadable: Error | undefined;
+    raw.once('error', (error) => (unreadable = error));
+    connection.waiting += 1;
+    waiting += 1;
+    if (waiting > server.maxConnections) raw.socket.destroy();
+    previous.once('close', () => {
+      if (!raw.socket.writable) return;
+      connection.waiting -= 1;
+      waiting -= 1;
+      connection.current = response;
+      done(isTooMany ? overloaded('requests_in_flight') : unreadable);
+    });
+  });
+}
+
+/**
+ * Routes CONNECT, for which Node.js takes the connection away from HTTP, like a request of any other method. It is the last one of
+ * its connection, because nothing parses what follows.
+ */
+export function routeConnect({ server, connections }: FastifyInstance) {
+  server.on('connect', (request: IncomingMessage, socket: Socket) => {
+    // Node.js has removed its own listeners, and reads no more.
+    const destroy = () => socket.destroy();
+    socket.on('error', destroy).on('timeout', destroy).resume();
+    const connection = connections.get(socket);
+    const respond = () => {
+      if (!socket.writable) return;
+      const response = new ServerResponse(request);
+      response.shouldKeepAlive = false;
+      response.assignSocket(socket);
+      response.once('finish', () => socket.destroySoon());
+      server.emit('request', request, response);
+    };
+    if (connection?.last?.writableFinished !== false) {
+      respond();
+      return;
+    }
+    // A long list waits for this event, which Node.js no longer passes on.
+    socket.on('drain', () => connection.current?.emit('drain'));
+    connection.last.once('close', respond);
   });
 }
 
@@ -100,6 +164,7 @@ export function closeStalledSockets(app: FastifyInstance) {
     }
   }, STALLED_CHECK_INTERVAL_MS).unref();
   app.addHook('onClose', () => clearInterval(check));
+  app.server.on('timeout', (socket: Socket) => cut(app, socket));
 }
 
 /** Responses by error code of Node.js and its parser; any other code means that the bytes are not HTTP. */
@@ -137,7 +202,7 @@ export function handleClientError(this: FastifyInstance, error: Error & { code?:
   const refuse = () => {
     // Otherwise, the client takes it for the response to its next request.
     if (!isBody && code !== AFTER_LAST && socket.writable) {
-      this.log.info({ status, code, ip: socket.remoteAddress }, 'request');
+      this.log.info({ status, code, ip: clientAddress(socket.remoteAddress) }, 'request');
       this.server.emit(REFUSED, status);
       socket.end(asText(status, message));
     }

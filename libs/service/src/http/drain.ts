@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { cut } from './connections.ts';
 
 /** Delay before idle connections are closed, because a request may be on its way. */
 const LINGER_MS = 500;
@@ -41,7 +42,7 @@ export function drainOnClose(app: FastifyInstance, delayMs: number) {
       for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
     }, 50);
     const abort = setTimeout(
-      () => connections.forEach((_, socket) => socket.destroy()),
+      () => connections.forEach((_, socket) => cut(app, socket)),
       ABORT_AFTER_MS - delayMs - LINGER_MS,
     );
     // The server does not wait for the log lines of closed requests.

@@ -4,7 +4,7 @@ import { Semaphore } from '@rest-services/concurrency';
 import type { List } from '@rest-services/database';
 import { isOverload, overloaded } from '@rest-services/errors';
 import type { FastifyReply } from 'fastify';
-import { isUnmodified } from './conditional-requests.ts';
+import { isUnmodified, weakTagOf } from './conditional-requests.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 
 /** JSON of the rows of a shared statement, which is made once for all of its requests. */
@@ -35,7 +35,7 @@ export function sendList<Row>(reply: FastifyReply, list: List<Row>) {
     serialised.set(list.rows, json);
     return reply.send(json);
   }
-  if (list.version !== undefined && isUnmodified(reply, `W/"${list.version}"`)) {
+  if (list.version !== undefined && isUnmodified(reply, weakTagOf(list.version))) {
     reply.code(304).removeHeader('content-type');
     return reply.send();
   }

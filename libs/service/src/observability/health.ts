@@ -5,12 +5,11 @@ const TIMEOUT_MS = 2_000;
 
 /** Whether the service with these settings responds 200 to `/livez`: the health check of a container, which has no curl. */
 export async function isAlive({ HOST, PORT }: NodeJS.ProcessEnv, defaultPort: number): Promise<boolean> {
-  const anyAddress: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-  const host = HOST || '0.0.0.0';
+  const isAnyAddress = !HOST || HOST === '::' || HOST === '0.0.0.0';
   try {
     // Not fetch, which refuses some ports.
     const request = get({
-      host: anyAddress[host] ?? host,
+      host: isAnyAddress ? '127.0.0.1' : HOST,
       port: PORT || defaultPort,
       path: '/livez',
       timeout: TIMEOUT_MS,

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { LogController, type FastifyBaseLogger, type FastifyReply, type FastifyRequest } from 'fastify';
 import { levels } from 'pino';
+import { clientAddress } from '../http/proxies.ts';
 import { logStream } from './log-stream.ts';
 import { isSampled, traceIds } from './telemetry/request-spans.ts';
 
@@ -39,7 +40,7 @@ const isInfoLogged = ({ level }: FastifyBaseLogger) => (levels.values[level] ?? 
 /** The event of a connection, such as its end, has no context of a request. */
 const idsOf = ({ span }: FastifyRequest) => (span ? traceIds(span) : {});
 
-/** Fields of a request's line. The address is unknown after the client has reset the connection. */
+/** Fields of a request's line. The address is unknown where the client had reset the connection before the service took it. */
 const described = (
   { method, url, ip, overloadReason: reason }: FastifyRequest,
   { elapsedTime, statusCode }: FastifyReply,
@@ -48,7 +49,7 @@ const described = (
   url,
   // Rounded to numbers whose strings V8 has cached.
   ms: Math.round(elapsedTime * 100) / 100,
-  ip: ip as string | undefined,
+  ip: clientAddress(ip as string | undefined),
   status: statusCode,
   reason,
 });
@@ -70,7 +71,7 @@ class Line {
     const { method, url, ms, ip, status, reason } = this.#finished;
     const trace = this.#span === null ? '' : `${JSON.stringify(traceIds(this.#span)).slice(1, -1)},`;
     const request = `"reqId":${JSON.stringify(this.#reqId)},${trace}"method":"${method}","url":${JSON.stringify(url)}`;
-    const answer = `"ms":${ms},${ip === undefined ? '' : `"ip":"${ip}",`}"status":${status}`;
+    const answer = `"ms":${ms},${ip === undefined ? '' : `"ip":${JSON.stringify(ip)},`}"status":${status}`;
     const cause = reason === undefined ? '' : `,"reason":"${reason}"`;
     return `{"level":${INFO},"time":${this.#time},${PROCESS},${request},${answer}${cause},"msg":"request"}\n`;
   }

@@ -106,11 +106,11 @@ const headersOf = (method: string, status: string) => ({
 
 /** @param referenced returns the reference to a shape that has a name */
 export function sharedResponses({ includeCode }: ErrorFormat, referenced: (shape: object) => object): SharedResponses {
-  const share = (name: string, description: string, shape: object, headers = {}) => ({
+  const share = (name: string, description: string, shape: object, headers: object = headersOfAll) => ({
     name,
     response: {
       description,
-      headers: { ...headersOfAll, ...headers },
+      headers: { ...headers },
       content: { 'application/json': { schema: referenced(shape) } },
     },
   });
@@ -124,6 +124,12 @@ export function sharedResponses({ includeCode }: ErrorFormat, referenced: (shape
     },
     400: share('BadRequest', 'The request is not valid. The message says why.', Message),
     404: share('NotFound', 'There is no such record.', Message),
+    408: share(
+      'RequestTimeout',
+      'The request has not arrived in time: its headers in 5 s, its body in 10 s.',
+      Message,
+      {},
+    ),
     412: share(
       'PreconditionFailed',
       'The record has none of the entity tags in If-Match. Nothing has been changed.',
@@ -131,12 +137,13 @@ export function sharedResponses({ includeCode }: ErrorFormat, referenced: (shape
     ),
     413: share('ContentTooLarge', 'The body is larger than 1 MiB.', Message),
     415: share('UnsupportedMediaType', 'The body has another media type or encoding than the service reads.', Message),
+    431: share('HeaderFieldsTooLarge', 'The URL and the headers are longer than 16 KiB together.', Message, {}),
     500: share('InternalServerError', 'The service or its database has failed.', includeCode ? StorageError : Message),
     503: share(
       'ServiceUnavailable',
       'The service is overloaded and has done nothing. The same request may succeed in a moment.',
       Message,
-      { 'retry-after': header('RetryAfter') },
+      { ...headersOfAll, 'retry-after': header('RetryAfter') },
     ),
   };
 }
@@ -145,8 +152,10 @@ export function sharedResponses({ includeCode }: ErrorFormat, referenced: (shape
 const statusesOf = (method: string, { requestBody }: Operation) => [
   ...(method === 'get' ? [304] : []),
   400,
+  408,
   ...(PARAMETERS_OF[method] === 'IfMatch' ? [412] : []),
   ...(requestBody ? [413, 415] : []),
+  431,
   500,
   503,
 ];

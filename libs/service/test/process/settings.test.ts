@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
@@ -41,6 +41,44 @@ test('a wrong DATABASE_URL: exit code 1 and one line without the password', asyn
 test('an unknown address in HOST: exit code 1 and one line that names it', async () => {
   const { code, errors } = await notes.start({ HOST: '203.0.113.1' }).ended;
   expect([code, errors]).toEqual([1, expect.stringMatching(/^[^\n]*203\.0\.113\.1[^\n]*\n$/)]);
+});
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all!.some(({ family }) => family === 'IPv6'));
+
+test('HOST by default: the service listens on all addresses of IPv4, and of IPv6 where there are any', async () => {
+  const service = notes.start({ HOST: '' });
+  const { port } = new URL(await service.listening());
+  for (const address of ['127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])]) {
+    const { status } = await fetch(`http://${address}:${port}/notes/1?from=${address}`);
+    expect([address, status]).toEqual([address, 404]);
+    const { ip } = await service.logged(({ url }) => String(url).endsWith(address));
+    expect(ip).toBe(address.replaceAll(/[[\]]/g, ''));
+  }
+});
+
+test('HOST by default on a system without IPv6: the service listens on all addresses of IPv4', async () => {
+  // As a socket of a kernel without it.
+  const withoutIpv6 = `import net from 'node:net';
+    const listen = net.Server.prototype.listen;
+    net.Server.prototype.listen = function (options) {
+      if (options.host !== '::') return listen.call(this, options);
+      const error = Object.assign(new Error('address family not supported'), { code: 'EAFNOSUPPORT' });
+      process.nextTick(() => this.emit('error', error));
+      return this;
+    };`;
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(withoutIpv6)}`;
+  const service = notes.start({ HOST: '', NODE_OPTIONS });
+  const { port } = new URL(await service.listening());
+  expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);
+});
+
+test('KEEP_ALIVE_TIMEOUT_MS: an idle connection is closed after it, and told of a second less', async () => {
+  const url = await notes.start({ KEEP_ALIVE_TIMEOUT_MS: '2000' }).listening();
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const startedAt = performance.now();
+  socket.write('GET /livez HTTP/1.1\r\nhost: a\r\n\r\n');
+  expect(await text(socket)).toMatch(/^keep-alive: timeout=1\r$/im);
+  expect(performance.now() - startedAt).toBeGreaterThan(1_900);
 });
 
 test('HOST localhost: only the service listens on the addresses of localhost', async () => {

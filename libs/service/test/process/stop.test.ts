@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
 import { load } from '@rest-services/testing';
+import { openOverHttp10 } from '../open-list.ts';
 import { insertNotes, notes } from './notes-process.ts';
 
 test('SIGTERM: the response to a request in flight has Connection: close', async () => {
@@ -50,6 +51,32 @@ test('SIGTERM before the database is up: the service exits with 0', async () => 
   expect(await service.ended).toEqual({ code: 0, errors: '' });
 });
 
+/** Makes a process send itself a signal when it loads what `main.js health` does not need, before it handles any. */
+const signalledWhileLoading = (signal: string) => {
+  const preload = `import Module from 'node:module';
+    const load = Module._load;
+    Module._load = function (name, ...others) {
+      if (name === 'node:dns/promises') process.kill(process.pid, '${signal}');
+      return load.call(this, name, ...others);
+    };`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preload)}` };
+};
+
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'])('%s while it loads: the service exits with 0', async (signal) => {
+  const service = notes.start(signalledWhileLoading(signal));
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+});
+
+test('SIGTERM while it loads: `main.js migrate` exits with 1', async () => {
+  const job = notes.start(signalledWhileLoading('SIGTERM'), 'migrate');
+  expect(await job.ended).toEqual({ code: 1, errors: '' });
+});
+
+test.each(['SIGUSR1', 'SIGUSR2', 'SIGTTIN', 'SIGTTOU'])('%s while it loads: the service starts', async (signal) => {
+  const url = await notes.start(signalledWhileLoading(signal)).listening();
+  expect((await fetch(`${url}/livez`)).status).toBe(200);
+});
+
 test('a second signal ends the process at once', async () => {
   const service = notes.start({ SHUTDOWN_DELAY_MS: '5000' });
   await service.listening();
@@ -57,6 +84,19 @@ test('a second signal ends the process at once', async () => {
   await service.logged(/^draining/);
   service.child.kill('SIGTERM');
   expect((await service.ended).code).toBe(1);
+});
+
+test('a second signal resets a list over HTTP/1.0, which would look whole otherwise', async () => {
+  const service = notes.start({ SHUTDOWN_DELAY_MS: '5000' });
+  const url = await service.listening();
+  await insertNotes(50_000);
+  const { reader, ended } = await openOverHttp10(`${url}/notes?limit=50000`);
+  service.child.kill('SIGTERM');
+  await service.logged(/^draining/);
+  service.child.kill('SIGTERM');
+  await service.ended;
+  reader.resume();
+  expect(await ended).toBe('ECONNRESET');
 });
 
 test.each([

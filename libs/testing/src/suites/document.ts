@@ -36,6 +36,8 @@ export function testDocument(shared: SharedProcess, name: string) {
       expect([operationId, undescribed]).toEqual([operationId, []]);
       const ofBodies = Object.keys(responses).filter((status) => ['413', '415'].includes(status));
       expect([operationId, ofBodies]).toEqual([operationId, requestBody ? ['413', '415'] : []]);
+      const ofAll = ['400', '408', '431', '500', '503'];
+      expect([operationId, Object.keys(responses)]).toEqual([operationId, expect.arrayContaining(ofAll)]);
     }
     const names = JSON.stringify(document).match(/"x-[\w-]+"(?=:)/g);
     expect(new Set(names)).toEqual(new Set(names?.filter((name) => /^"x-(request-id|total-count)"$/.test(name))));

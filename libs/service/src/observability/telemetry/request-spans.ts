@@ -1,6 +1,7 @@
 import { context, SpanStatusCode, trace, TraceFlags, type Span } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { onAborted } from '../../http/on-aborted.ts';
+import { clientAddress } from '../../http/proxies.ts';
 import type { Settings } from '../../settings.ts';
 import { loadTelemetry } from './load-telemetry.ts';
 
@@ -46,7 +47,7 @@ function describeSpan(span: Span, request: FastifyRequest) {
     'url.scheme': protocol,
     'server.address': hostname,
     ...(port === null ? {} : { 'server.port': port }),
-    'client.address': ip,
+    'client.address': clientAddress(ip),
     'user_agent.original': headers['user-agent'],
     'network.protocol.version': raw.httpVersion,
   });
