@@ -91,7 +91,7 @@ function nameInCompose(tree: Tree, name: string, port: number) {
     environment:
       DATABASE_URL_FILE: /run/secrets/${name}-database-url
     secrets: [${name}-database-url]
-    ports: ['127.0.0.1:${port}:${port}']
+    ports: ['127.0.0.1:\${${name.toUpperCase().replaceAll('-', '_')}_PORT:-${port}}:${port}']
 `,
   );
   insertAfterLast(tree, file, /^ {6}- [\w-]+-database-url\n/gm, `      - ${name}-database-url\n`);
