@@ -62,10 +62,13 @@ async function inCopy(file: string, ...args: string[]) {
 
 const generate = (...args: string[]) => inCopy('nx', 'g', '@rest-services/workspace:service', ...args);
 
-test('refuses the name of an app, and the port of another service', async () => {
+test('refuses the name of an app, a port that is taken and one that there is not', async () => {
   await expect(generate('items', '--port=8083')).rejects.toThrow('apps/items exists');
   await expect(generate('todos-web', '--port=8083')).rejects.toThrow('apps/todos-web exists');
   await expect(generate(name, '--port=8082')).rejects.toThrow('Port 8082 is that of tutorials');
+  await expect(generate(name, '--port=9090')).rejects.toThrow('Port 9090 is published in docker/compose.yaml');
+  await expect(generate(name, '--port=70000')).rejects.toThrow('Port 70000 is not one of 1024 to 65535');
+  await expect(generate(name, '--port=8083', '--path=no/path')).rejects.toThrow(/path/);
   expect(projects()).not.toContain(`apps/${name}`);
 });
 
@@ -75,7 +78,7 @@ const TIMEOUT_MS = 900_000;
 test(
   'generates a service that passes npm run check, its build and tests, and the tests of the workspace',
   async () => {
-    await generate(name, '--port=8083');
+    await generate(name, '--port=8083', '--path=/v2/meeting-notes');
     linkProject(`apps/${name}`);
     await inCopy('nx', 'run-many', '-t', 'build', '-p', name, 'client');
     await inCopy('nx', 'test', name);
