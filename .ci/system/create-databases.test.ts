@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startCluster } from '@rest-services/local-postgres';
 import { parseConnectionUrl } from '@rest-services/database';
+import { startProcess } from '@rest-services/testing';
 import pg from 'pg';
 
 const docker = join(import.meta.dirname, '../../docker');
@@ -50,6 +51,31 @@ test('create-databases.sh gives each role the password that its service reads', 
   }
   const wrong = createDatabases(cluster.url, { items: `postgres://items:p/ss@${host}/items` });
   await expect(wrong).rejects.toThrow(/items-database-url must hold .* percent-encoded/);
+  await cluster.stop();
+});
+
+test('with the fewest rights of kubernetes/README.md, a service migrates, reads and writes', async () => {
+  const readme = readFileSync(join(docker, 'kubernetes/README.md'), 'utf8');
+  const statements = /^```sql\n(create role items_owner.*?)^```$/ms.exec(readme)![1]!;
+  const cluster = await startCluster(join(folder, 'rights'), { durable: false });
+  execFileSync('psql', ['--quiet', '--set=ON_ERROR_STOP=1', cluster.url], { input: statements });
+  const { host } = new URL(cluster.url);
+  const main = join(docker, '../apps/items/dist/main.js');
+  const of = (user: string) => `postgres://${user}@${host}/items`;
+  const urls = { DATABASE_URL: of('items:PASSWORD'), DATABASE_MIGRATION_URL: of('items_owner:OWNER_PASSWORD') };
+  expect(await startProcess(main, urls, 'migrate').ended).toEqual({ code: 0, errors: '' });
+  const service = startProcess(main, { DATABASE_URL: urls.DATABASE_URL, MIGRATE_ON_START: 'false', PORT: '0' });
+  const url = await service.listening();
+  const request = { headers: { 'content-type': 'application/json' }, body: '{"title":"Buy milk"}' };
+  const statuses = [
+    await fetch(`${url}/v1/items`, { ...request, method: 'POST' }),
+    await fetch(`${url}/v1/items/1`, { ...request, method: 'PUT' }),
+    await fetch(`${url}/v1/items`),
+    await fetch(`${url}/readyz`),
+  ].map(({ status }) => status);
+  expect(statuses).toEqual([201, 200, 200, 200]);
+  service.child.kill('SIGTERM');
+  await service.ended;
   await cluster.stop();
 });
 
