@@ -314,8 +314,8 @@ describe('An OTLP receiver that', () => {
   async function exerciseWith(url: string) {
     const service = startTraced({ url }, { OTEL_METRICS_EXPORTER: 'otlp', OTEL_METRIC_EXPORT_INTERVAL: '100' });
     const base = await service.listening();
-    const outcomes = await Promise.all(Array.from({ length: 50 }, () => send(base, '/notes')));
-    expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map(() => 200));
+    // In turn: of many at once, a busy machine refuses some.
+    for (let turn = 0; turn < 50; turn += 1) expect((await send(base, '/notes')).status).toBe(200);
     const startedAt = performance.now();
     service.child.kill('SIGTERM');
     expect(await service.ended).toEqual({ code: 0, errors: '' });
