@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { on } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -237,8 +237,9 @@ describe.each(services())('The image of $name', ({ name: app, path, client }) =>
   }, 15_000);
 });
 
-describe('RUNTIME_IMAGE', () => {
+describe('RUNTIME_IMAGE and NODE_IMAGE', () => {
   const base = `localhost/rest-services-test-runtime:${process.pid}`;
+  const builder = `localhost/rest-services-test-builder:${process.pid}`;
   const image = `localhost/rest-services-test-items:${process.pid}`;
   const isDocker = engine.endsWith('docker');
   // As build.sh has it.
@@ -247,8 +248,6 @@ describe('RUNTIME_IMAGE', () => {
     ...(isDocker ? [] : ['--format', 'docker', '--skip-unused-stages=false']),
     ...words('CONTAINER_BUILD_ARGS'),
   ];
-  const given = (name: string) =>
-    process.env[name] === undefined ? [] : ['--build-arg', `${name}=${process.env[name]}`];
   let folder: string;
 
   beforeAll(async () => {
@@ -266,16 +265,27 @@ describe('RUNTIME_IMAGE', () => {
     ];
     await writeFile(join(folder, 'Dockerfile'), lines.join('\n'));
     await succeed(...build, '--tag', base, folder);
-    const options = ['--build-arg', 'APP=items', '--build-arg', `RUNTIME_IMAGE=${base}`, ...given('NODE_IMAGE')];
-    await succeed(...build, ...options, '--tag', image, '--file', join(workspace, 'docker/Dockerfile'), workspace);
+    // As Chainguard's and Bitnami's set it.
+    const dockerfile = join(workspace, 'docker/Dockerfile');
+    const own = /^ARG NODE_IMAGE=(.+)$/m.exec(await readFile(dockerfile, 'utf8'))![1]!;
+    const from = `FROM ${process.env.NODE_IMAGE ?? own}\nENV NODE_ENV=production\nUSER 1000\n`;
+    await writeFile(join(folder, 'Dockerfile'), from);
+    await succeed(...build, '--tag', builder, folder);
+    const clone = join(folder, 'clone');
+    const isSource = (file: string) => !/\/(node_modules|dist|\.git|\.nx|\.data)$/.test(file);
+    await cp(workspace, clone, { recursive: true, filter: isSource });
+    for (const file of await readdir(clone, { recursive: true, withFileTypes: true }))
+      if (!file.isSymbolicLink()) await chmod(join(file.parentPath, file.name), file.isDirectory() ? 0o700 : 0o600);
+    const images = [`RUNTIME_IMAGE=${base}`, `NODE_IMAGE=${builder}`].flatMap((each) => ['--build-arg', each]);
+    await succeed(...build, '--build-arg', 'APP=items', ...images, '--tag', image, '--file', dockerfile, clone);
   }, 900_000);
 
   afterAll(async () => {
-    await start('image', 'rm', '--force', image, base).ended;
+    await start('image', 'rm', '--force', image, base, builder).ended;
     await rm(folder, { recursive: true });
   });
 
-  test('builds and runs on a base without a shell, in which no step of the build runs', async () => {
+  test('are a base without a shell and one for production, also from a clone under umask 077', async () => {
     expect((await start(...run, image, 'sh', '-c', 'true').ended).code).not.toBe(0);
     const port = await freePort();
     const database = await createTestDatabase();
@@ -283,7 +293,8 @@ describe('RUNTIME_IMAGE', () => {
     const environment = ['HOST=127.0.0.1', `PORT=${port}`, `DATABASE_URL=${database.url}`];
     const service = start(...run, '--name', name, ...environment.flatMap((each) => ['--env', each]), image);
     await service.line(/Server listening/);
-    expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
+    for (const path of ['/readyz', '/docs/static/swagger-ui-bundle.js', '/docs/static/favicon-32x32.png'])
+      expect([path, (await fetch(`http://127.0.0.1:${port}${path}`)).status]).toEqual([path, 200]);
     await succeed('exec', name, 'node', 'main.js', 'health');
     // The only way to send a signal from inside: the image has no `kill`.
     await succeed('exec', name, 'node', '--eval', 'process.kill(1, "SIGTTIN")');

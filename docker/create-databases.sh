@@ -1,19 +1,26 @@
-#!/bin/sh
+#!/bin/bash
 # Runs once in the PostgreSQL container, when its volume is empty: a database for each service, and a role that owns it
-# and may connect to no other. The role's password is the one in the URL that the service gets.
+# and may connect to no other. Names and password are those in the URL that the service gets.
 set -eu
 
+decode() {
+  local text=${1//\\/\\\\}
+  printf '%b' "${text//%/\\x}"
+}
+
 for secret in /run/secrets/*-database-url; do
-  service=$(basename "$secret" -database-url)
-  url=$(cat "$secret")
-  credentials=${url#postgres://}
-  credentials=${credentials%%@*}
-  SERVICE=$service PASSWORD=${credentials#*:} psql --set=ON_ERROR_STOP=1 --quiet --username=postgres <<'SQL'
-\getenv service SERVICE
+  if ! [[ $(cat "$secret") =~ ^postgres(ql)?://([^/?#:]*):([^/?#]*)@[^/?#@]*/([^?#]+) ]]; then
+    echo "$secret must hold postgres://USER:PASSWORD@HOST/DATABASE, with user and password percent-encoded" >&2
+    exit 1
+  fi
+  ROLE=$(decode "${BASH_REMATCH[2]}") PASSWORD=$(decode "${BASH_REMATCH[3]}") DATABASE=$(decode "${BASH_REMATCH[4]}") \
+    psql --set=ON_ERROR_STOP=1 --quiet --username=postgres <<'SQL'
+\getenv role ROLE
 \getenv password PASSWORD
-create role :"service" login password :'password';
-create database :"service" owner :"service";
-revoke all on database :"service" from public;
+\getenv database DATABASE
+create role :"role" login password :'password';
+create database :"database" owner :"role";
+revoke all on database :"database" from public;
 SQL
 done
 psql --set=ON_ERROR_STOP=1 --quiet --username=postgres \

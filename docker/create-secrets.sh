@@ -3,6 +3,9 @@
 set -eu
 cd "$(dirname "$0")"
 
+# Containers mount these, each with a user of its own, whatever the umask was under which the sources were cloned.
+chmod -R a+rX create-databases.sh observability
+
 random() { head -c 24 /dev/urandom | od -An -tx1 | tr -d ' \n'; }
 
 # Only the owner gets into the folder. The files are readable for all, since each container has a user of its own.

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Database } from '@rest-services/database';
 import { services } from '@rest-services/workspace';
 import { loadSettings, type Settings } from '../../libs/service/src/settings.ts';
@@ -43,7 +44,7 @@ export const readDocument = (file: string) => JSON.parse(readFileSync(file, 'utf
 /** Makes the document of a service from its sources. Connects to no database. */
 export async function makeDocument(service: string): Promise<Document> {
   const url = 'postgres://localhost/none';
-  const { buildApp } = (await import(join(workspace, 'apps', service, 'src/app.ts'))) as {
+  const { buildApp } = (await import(pathToFileURL(join(workspace, 'apps', service, 'src/app.ts')).href)) as {
     buildApp: (db: Database<unknown>, settings: Settings) => Promise<App>;
   };
   const db = new Database({ url, poolMax: 1, onConnectionError: () => undefined });

@@ -30,7 +30,7 @@ const SERVER_CONNECTIONS = 97;
 interface KubernetesObject {
   apiVersion: string;
   kind: string;
-  metadata: { name: string; namespace?: string; labels: Record<string, string> };
+  metadata: { name: string; namespace?: string; labels: Record<string, string>; annotations?: Record<string, string> };
 }
 interface Container {
   name: string;
@@ -217,7 +217,7 @@ describe.each(services())('The overlay of $name', ({ name, port }) => {
   });
 
   test('gives the containers no rights, no files to write and limits', () => {
-    for (const { securityContext, containers, volumes } of pods) {
+    for (const { securityContext, containers } of pods) {
       expect(securityContext).toMatchObject({
         runAsNonRoot: true,
         runAsUser: 1000,
@@ -233,8 +233,11 @@ describe.each(services())('The overlay of $name', ({ name, port }) => {
         requests: { cpu: expect.any(String), memory: '256Mi' },
         limits: { memory: '256Mi' },
       });
-      expect(volumes.map((volume) => Object.keys(volume).sort())).toEqual([['name', 'secret']]);
     }
+    expect(pods.map(({ volumes }) => volumes.slice(1))).toEqual([
+      [{ name: 'diagnostics', emptyDir: { sizeLimit: '1Gi' } }],
+      [],
+    ]);
   });
 
   test('gives the pods no token of the service account', () => {
@@ -245,7 +248,7 @@ describe.each(services())('The overlay of $name', ({ name, port }) => {
 
   test('gives the database to the pods as a file from a secret', () => {
     for (const { volumes, containers } of pods) {
-      expect(volumes).toEqual([{ name: 'database', secret: { secretName: `${name}-database` } }]);
+      expect(volumes[0]).toEqual({ name: 'database', secret: { secretName: `${name}-database` } });
       const [container] = containers;
       expect(environment(container!)['DATABASE_URL_FILE']).toBe(`${container!.volumeMounts[0]!.mountPath}/url`);
     }
@@ -255,7 +258,8 @@ describe.each(services())('The overlay of $name', ({ name, port }) => {
     for (const container of [server, migration]) {
       const given = environment(container);
       expect(Object.keys(EnvironmentVariables.properties)).toEqual(expect.arrayContaining(Object.keys(given)));
-      const settings = loadSettings({ ...given, DATABASE_URL: 'postgres://user:password@host/database' }, port);
+      const own = { DATABASE_URL: 'postgres://user:password@host/database', DIAGNOSTICS_DIRECTORY: tmpdir() };
+      const settings = loadSettings({ ...given, ...own }, port);
       expect(settings.PORT).toBe(port);
     }
   });
@@ -308,7 +312,7 @@ describe.each(services())('The overlay of $name', ({ name, port }) => {
     expect(policyTypes).toEqual(['Ingress', 'Egress']);
     expect(egress.flatMap(({ ports }) => ports)).toEqual([
       { protocol: 'UDP', port: 53 },
-      ...[53, 5432, 4318].map((number) => ({ protocol: 'TCP', port: number })),
+      ...[53, 5432, 4318, 443].map((number) => ({ protocol: 'TCP', port: number })),
     ]);
     expect(ingress).toEqual([{ from: expect.any(Array), ports: [{ protocol: 'TCP', port: 'http' }] }]);
   });
@@ -321,5 +325,18 @@ describe.each(services())('The overlay of $name', ({ name, port }) => {
     expect(readme).toContain(`= ${connections} connections`);
     expect(connections).toBeLessThan(SERVER_CONNECTIONS);
     expect(Deployment.spec.minReadySeconds * 1_000).toBeGreaterThanOrEqual(DRAIN_MS);
+    const needed = [2, 4].map((count) => count * connections + 3 + 10);
+    expect(readme).toContain(`two on one server need \`max_connections\` of ${needed.join(', and four ')}`);
+  });
+
+  test('takes a tag such as 1.4, which is text, and replaces the job under Argo CD and Flux', () => {
+    const file = join(copy, 'overlays', name, 'kustomization.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('TAG', '1.4'));
+    const { Deployment: tagged, Job: job } = byKind(render(join(copy, 'overlays', name)));
+    expect(tagged.spec.template.spec.containers[0]!.image).toBe(`ghcr.io/OWNER/rest-services/${name}:1.4`);
+    expect(job.metadata.annotations).toEqual({
+      'argocd.argoproj.io/sync-options': 'Force=true,Replace=true',
+      'kustomize.toolkit.fluxcd.io/force': 'enabled',
+    });
   });
 });

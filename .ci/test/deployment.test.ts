@@ -30,8 +30,11 @@ const containers = [example.services['items']!, ...registered.map(({ name }) => 
 describe('Compose', () => {
   test('publishes the services, which have no login, on the machine itself only', () => {
     const ports = Object.values(compose.services).flatMap((container) => container.ports ?? []);
-    const expected = registered.map(({ localPort, port }) => `127.0.0.1:${localPort}:${port}`);
-    expect(ports.sort()).toEqual([...expected, '127.0.0.1:9090:9090', '127.0.0.1:3002:3000'].sort());
+    const variable = (name: string) => `${name.toUpperCase().replaceAll('-', '_')}_PORT`;
+    const published = (name: string, port: number, own: number) => `127.0.0.1:\${${variable(name)}:-${port}}:${own}`;
+    const expected = registered.map(({ name, localPort, port }) => published(name, localPort, port));
+    expected.push(published('prometheus', 9090, 9090), published('grafana', 3002, 3000));
+    expect(ports.sort()).toEqual(expected.sort());
     expect(example.services['items']!.ports).toEqual(['127.0.0.1:8080:8080']);
   });
 

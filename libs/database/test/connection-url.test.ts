@@ -33,3 +33,28 @@ test('the user, the password, the database and the options are those of the URL'
   expect(config).toMatchObject({ user: 'us@er', password: 'p/a@s,s', database: 'd b', options: '-c geqo=off' });
   expect([targetSessionAttributes, connectTimeoutMs]).toEqual(['primary', 3_000]);
 });
+
+test.each(['p/ss', 'p?ss', 'p#ss', 'p%ss', 'p/s@s', '12/34', '12?34', '50%', '%zz'])(
+  'the password %s has to be percent-encoded',
+  (password) => {
+    const url = (text: string) => `postgres://items:${text}@db:5432/items?application_name=a`;
+    expect(() => parseConnectionUrl(url(password))).toThrow(/percent-encode/);
+    expect(parseConnectionUrl(url(encodeURIComponent(password))).config.password).toBe(password);
+  },
+);
+
+test.each(['postgres://db/items?application_name=a@b', 'postgres://u:p@db/items?options=-c a=b@c'])(
+  '%s has an @ that belongs to no password',
+  (url) => {
+    expect(parseConnectionUrl(url).servers).toEqual([{ host: 'db' }]);
+  },
+);
+
+test('uselibpqcompat=true, which node-postgres advises, is taken, and no other value', () => {
+  expect(parseConnectionUrl('postgres://db/items?sslmode=require&uselibpqcompat=true').config.ssl).toEqual({
+    rejectUnauthorized: false,
+  });
+  expect(() => parseConnectionUrl('postgres://db/items?uselibpqcompat=false')).toThrow(
+    'whose uselibpqcompat is one of true; it is "false"',
+  );
+});

@@ -31,7 +31,12 @@ export function testColumns(shared: SharedProcess, { table, list, readme }: Colu
       select attname as name from pg_attribute where attrelid = ${table}::regclass and attnum > 0 and not attisdropped
     `.execute(db);
     await db.destroy();
-    expect({ columns: rows.map(({ name }) => name).sort() }).toEqual({ columns: [...properties].sort() });
+    const columns = rows.map(({ name }) => name);
+    const forgotten = properties
+      .filter((name) => !columns.includes(name))
+      .map((name) => `${table} has no column ${name}: append a migration to src/database.ts that adds it`);
+    expect(forgotten).toEqual([]);
+    expect({ columns: columns.sort() }).toEqual({ columns: [...properties].sort() });
     const [, names] = /`\{ ("\w+"(?:, "\w+")*) \}`/.exec(readFileSync(readme, 'utf8')) ?? [];
     expect({ readme: names?.replaceAll('"', '').split(', ') }).toEqual({ readme: properties });
   });

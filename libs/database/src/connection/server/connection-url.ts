@@ -39,6 +39,7 @@ export class ConnectionUrlError extends Error {}
  * @throws ConnectionUrlError when a parameter is out of range, or a file that it names can't be read
  */
 export function parseConnectionUrl(url: string): ConnectionTarget {
+  checkEncoding(url);
   const [, scheme, credentials, authority, path, query] =
     /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#@]*)([^?#]*)(?:\?(.*))?$/s.exec(url.trim()) ?? [];
   if (!scheme) throw new ConnectionUrlError('such as postgres://USER:PASSWORD@HOST:PORT/DATABASE');
@@ -55,6 +56,9 @@ export function parseConnectionUrl(url: string): ConnectionTarget {
     throw notAllowed('target_session_attrs', TARGET_SESSION_ATTRIBUTES, targetSessionAttributes);
   const connectTimeoutMs = parseTimeout(take('connect_timeout'));
   checkTls(parameters);
+  // node-postgres advises uselibpqcompat=true, which the meanings here are.
+  const compatible = take('uselibpqcompat');
+  if (compatible !== null && compatible !== 'true') throw notAllowed('uselibpqcompat', ['true'], compatible);
 
   // The host is replaced for each session.
   const rest = `${scheme}${credentials === undefined ? '' : `${credentials}@`}localhost${path}?${parameters.toString()}`;
@@ -64,6 +68,15 @@ export function parseConnectionUrl(url: string): ConnectionTarget {
   if (passphrase && typeof config.ssl === 'object') config.ssl.passphrase = passphrase;
   return { servers, targetSessionAttributes, connectTimeoutMs, config };
 }
+
+/** An `@` after the end of the hosts, outside of the value of a parameter, is that of a user or password with one of `/ ? #`. */
+function checkEncoding(url: string) {
+  const isCut = /^postgres(?:ql)?:\/\/[^/?#@]*[/?#](?:[^?@]*|[^=@]*)@/.test(url.trim());
+  if (isCut || /%(?![0-9a-f]{2})/i.test(url)) throw new ConnectionUrlError(PERCENT_ENCODE);
+}
+
+const PERCENT_ENCODE =
+  'whose user and password are percent-encoded: percent-encode / ? # % and @ in them as %2F %3F %23 %25 and %40';
 
 /** Hosts and ports of the authority, which the parameters `host` and `port` replace. */
 function parseServers(authority: string, host: string | null, port: string | null): Server[] {

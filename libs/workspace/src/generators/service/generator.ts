@@ -6,6 +6,7 @@ import { services } from '../../services.ts';
 interface Options {
   name: string;
   port: number;
+  path?: string;
   resource?: string;
 }
 
@@ -19,17 +20,18 @@ interface Manifest {
  *
  * @throws Error when the name or the port is taken, or a file has no place where the service belongs
  */
-export default async function generateService(tree: Tree, { name, port, resource = name.slice(0, -1) }: Options) {
+export default async function generateService(
+  tree: Tree,
+  { name, port, path = `/api/${name}`, resource = name.slice(0, -1) }: Options,
+) {
   if (tree.exists(join('apps', name))) throw new Error(`apps/${name} exists`);
-  const owner = services().find(({ localPort }) => localPort === port);
-  if (owner) throw new Error(`Port ${port} is that of ${owner.name}`);
+  checkPort(tree, port);
 
   const words = resource.replaceAll('-', ' ');
   const manyWords = name.replaceAll('-', ' ');
   const { dependencies } = readJson<Manifest>(tree, 'apps/items/package.json');
   const variables = {
-    ...{ name, port, words, manyWords },
-    path: `/api/${name}`,
+    ...{ name, port, path, words, manyWords },
     table: resource.replaceAll('-', '_'),
     records: names(name).propertyName,
     Records: names(name).className,
@@ -46,11 +48,27 @@ export default async function generateService(tree: Tree, { name, port, resource
     join('docker/kubernetes/overlays', name),
     variables,
   );
+  generateFiles(
+    tree,
+    join(import.meta.dirname, 'files/replicated'),
+    join('docker/kubernetes/replicated', name),
+    variables,
+  );
   nameInClient(tree, variables);
   nameInCompose(tree, name, port);
   nameInDocuments(tree, variables);
   await formatFiles(tree);
   return () => logger.info(`Run npm install, which links ${name} and names it in package-lock.json.`);
+}
+
+/** Nx checks the type of a number in schema.json, and not its range. */
+function checkPort(tree: Tree, port: number) {
+  if (!(port >= 1024 && port <= 65_535)) throw new Error(`Port ${port} is not one of 1024 to 65535`);
+  const owner = services().find((service) => [service.localPort, service.port].includes(port));
+  if (owner) throw new Error(`Port ${port} is that of ${owner.name}`);
+  // Prometheus and Grafana.
+  if (tree.read('docker/compose.yaml', 'utf8')!.includes(`_PORT:-${port}}`))
+    throw new Error(`Port ${port} is published in docker/compose.yaml`);
 }
 
 function capitalise(text: string) {
@@ -91,7 +109,7 @@ function nameInCompose(tree: Tree, name: string, port: number) {
     environment:
       DATABASE_URL_FILE: /run/secrets/${name}-database-url
     secrets: [${name}-database-url]
-    ports: ['127.0.0.1:${port}:${port}']
+    ports: ['127.0.0.1:\${${name.toUpperCase().replaceAll('-', '_')}_PORT:-${port}}:${port}']
 `,
   );
   insertAfterLast(tree, file, /^ {6}- [\w-]+-database-url\n/gm, `      - ${name}-database-url\n`);

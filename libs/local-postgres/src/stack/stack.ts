@@ -1,17 +1,19 @@
 // The local stack: `npm start` runs every service on one PostgreSQL, a database each; `npm start -- NAME …` runs some.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { services, type Service } from '@rest-services/workspace';
 import pretty from 'pino-pretty';
-import { startCluster } from './cluster.ts';
-import { ensureDatabase } from './databases.ts';
-import { imageFlags } from './image-environment.ts';
+import { startCluster } from '../cluster.ts';
+import { ensureDatabase } from '../databases.ts';
+import { imageFlags } from '../image-environment.ts';
+import { checkPlaces, inUrl, isListening, portAlone, portOf, readHost } from './places.ts';
+import { restartOnChange } from './restart-on-change.ts';
 
-const workspace = join(import.meta.dirname, '..', '..', '..');
+const workspace = join(import.meta.dirname, '..', '..', '..', '..');
 
 /** Vite's own default. */
 const CLIENT_PORT = 5173;
@@ -24,6 +26,10 @@ const LISTENING_ASKED_EVERY_MS = 50;
 const all = services();
 const { watch, inspect, chosen } = readArguments();
 const fromSources = watch || inspect;
+const isAlone = chosen.length === 1;
+const { host, isIgnored } = readHost();
+if (isIgnored) console.warn(`HOST is ${process.env.HOST}, which is not an IP address: the services listen on ${host}.`);
+const places = await readPlaces().catch(cannotStart);
 if (!fromSources) build();
 const children: ChildProcess[] = [];
 let isStopping = false;
@@ -44,8 +50,8 @@ void stopSignal.then(() => (isStopping = true));
 try {
   process.exitCode = await Promise.race([stopSignal, runServices()]);
 } catch (error) {
-  console.error(`Cannot start: ${(error as Error).message}`);
   process.exitCode = 1;
+  console.error(`Cannot start: ${(error as Error).message}`);
 } finally {
   isStopping = true;
   await Promise.all(children.map(stopChild));
@@ -66,6 +72,25 @@ function readArguments() {
   }
   const some = all.filter(({ name }) => positionals.includes(name));
   return { ...values, chosen: some.length > 0 ? some : all };
+}
+
+/** Ports of the services that are started, and of their pages from sources, all free. */
+async function readPlaces() {
+  const servicePlaces = chosen.map(({ name, port, localPort }) => ({
+    app: name,
+    port: isAlone ? portAlone(name, port) : portOf(name, localPort),
+  }));
+  if (!isAlone && process.env.PORT)
+    console.warn('PORT is that of a service alone. ITEMS_PORT and the like are those of several.');
+  const clients = chosen.flatMap(({ client }) => (client && fromSources ? client : []));
+  const all = [...servicePlaces, ...clients.map((app) => ({ app, port: portOf(app, CLIENT_PORT) }))];
+  await checkPlaces(all, host);
+  return new Map(all.map(({ app, port }) => [app, port]));
+}
+
+function cannotStart(error: unknown): never {
+  console.error(`Cannot start: ${(error as Error).message}`);
+  process.exit(1);
 }
 
 /** Builds what is started. Nx takes from its cache what has not changed. */
@@ -102,65 +127,77 @@ async function runServices() {
   return ended;
 }
 
-async function startService({ name, port, localPort, path, client }: Service, index: number) {
-  const isAlone = chosen.length === 1;
+async function startService({ name, path, client }: Service, index: number) {
   // The built pages are served in production mode; from sources they come from Vite.
   const isModeChosenHere = client && !fromSources && process.env.NODE_ENV === undefined;
+  const port = places.get(name)!;
   const settings = {
     // Only beside that mode. Otherwise, they would replace the meaning of the mode that the environment chooses.
     ...(isModeChosenHere ? { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0', CORS_ORIGIN: 'http://localhost:*' } : {}),
     ...process.env,
-    PORT: (isAlone && process.env.PORT) || `${isAlone ? port : localPort}`,
+    ...{ HOST: host, PORT: `${port}` },
     DATABASE_URL: await ensureDatabase(server.url, name),
     // Empty counts as not set: another server's would migrate that one.
     ...{ DATABASE_MIGRATION_URL: '', DATABASE_MIGRATION_URL_FILE: '' },
   };
-  if (await isListening(Number(settings.PORT))) {
-    throw new Error(`Port ${settings.PORT}, where ${name} would listen, is taken by another program.`);
-  }
-  const child = startNode(
-    [
-      ...imageFlags,
-      ...(watch ? ['--watch', '--watch-preserve-output'] : []),
-      ...(inspect ? [`--inspect=${INSPECTOR_PORT + index}`] : []),
-      join(workspace, 'apps', name, fromSources ? 'src/main.ts' : 'dist/main.js'),
-    ],
-    { env: settings },
-  );
-  child.stdout.pipe(
-    pretty({
-      colorize: process.stdout.isTTY,
-      ignore: 'pid,hostname',
-      singleLine: true,
-      messageFormat: `${name}: {msg}`,
-    }),
-    { end: false },
-  );
-  const url = `http://localhost:${settings.PORT}`;
+  const start = () => {
+    const child = startNode(
+      [
+        ...imageFlags,
+        ...(watch ? [preload('report-files.ts')] : []),
+        ...(inspect ? [`--inspect=${INSPECTOR_PORT + index}`] : []),
+        join(workspace, 'apps', name, fromSources ? 'src/main.ts' : 'dist/main.js'),
+      ],
+      { env: settings },
+    );
+    child.stdout!.pipe(
+      pretty({
+        colorize: process.stdout.isTTY,
+        ignore: 'pid,hostname',
+        singleLine: true,
+        messageFormat: `${name}: {msg}`,
+      }),
+      { end: false },
+    );
+    return child;
+  };
+  if (watch) restartOnChange(name, start, () => isStopping);
+  const url = `http://${inUrl(host)}:${port}`;
   return {
     ...{ name, path, database: settings.DATABASE_URL, url },
     pages: client && (fromSources ? startClient(client, url) : settings.NODE_ENV === 'production' ? url : undefined),
-    exit: once(child, 'exit').then(([code]: (number | null)[]) => code ?? 1),
-    isListening: listening(Number(settings.PORT)),
+    exit: watch ? stopSignal : exitCode(start()),
+    isListening: listening(port),
   };
+}
+
+async function exitCode(child: ChildProcess) {
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code ?? 1;
 }
 
 /** Serves the pages from their sources, with hot reload, on the API of a running service. */
 function startClient(client: string, service: string) {
   const vite = join(workspace, 'node_modules', 'vite', 'bin', 'vite.js');
-  const child = startNode([vite, `--port=${CLIENT_PORT}`, '--strictPort', '--logLevel=warn'], {
+  const port = places.get(client)!;
+  const child = startNode([vite, `--host=${host}`, `--port=${port}`, '--strictPort', '--logLevel=warn'], {
     cwd: join(workspace, 'apps', client),
     env: { ...process.env, TODOS_URL: service },
   });
-  child.stdout.pipe(process.stdout, { end: false });
-  return `http://localhost:${CLIENT_PORT}`;
+  child.stdout!.pipe(process.stdout, { end: false });
+  return `http://${inUrl(host)}:${port}`;
+}
+
+/** A URL, since a path may hold `#` and `%`. */
+function preload(file: string) {
+  return `--import=${pathToFileURL(join(import.meta.dirname, file)).href}`;
 }
 
 function startNode(args: string[], options: { cwd?: string; env: NodeJS.ProcessEnv }) {
-  const ending = `--import=${join(import.meta.dirname, 'end-with-launcher.ts')}`;
-  const child = spawn(process.execPath, [ending, ...args], {
+  const child = spawn(process.execPath, [preload('end-with-launcher.ts'), ...args], {
     ...options,
-    stdio: ['pipe', 'pipe', 'inherit'],
+    // The last one is for report-files.ts.
+    stdio: ['pipe', 'pipe', 'inherit', ...(watch ? (['ipc'] as const) : [])],
     // A group of its own: Ctrl-C reaches the launcher alone, which then stops the services before the database.
     detached: true,
   });
@@ -170,19 +207,7 @@ function startNode(args: string[], options: { cwd?: string; env: NodeJS.ProcessE
 
 /** Its log need not tell: `LOG_LEVEL` may leave that line out. */
 async function listening(port: number) {
-  while (!(await isListening(port))) await sleep(LISTENING_ASKED_EVERY_MS);
-}
-
-async function isListening(port: number) {
-  const socket = connect(port, 'localhost');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
+  while (!(await isListening(port, inUrl(host)))) await sleep(LISTENING_ASKED_EVERY_MS);
 }
 
 async function stopChild(child: ChildProcess) {

@@ -1,8 +1,10 @@
 // Fills the running stack through the services' public APIs: `npm run demo-data`. Keeps existing records.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { services } from '@rest-services/workspace';
+import { pathToFileURL } from 'node:url';
+import { services, type Service } from '@rest-services/workspace';
 import { SingleBar, Presets } from 'cli-progress';
+import { inUrl, portAlone, portOf, readHost } from './places.ts';
 
 /** What `demo-data.ts` of an app exports. */
 interface DemoData {
@@ -11,15 +13,22 @@ interface DemoData {
   records: Record<string, unknown>[];
 }
 
-const apps = join(import.meta.dirname, '..', '..', '..', 'apps');
+const apps = join(import.meta.dirname, '..', '..', '..', '..', 'apps');
+const { host } = readHost();
 
 const filled = services()
   .map((service) => ({ ...service, file: join(apps, service.name, 'demo-data.ts') }))
   .filter(({ file }) => existsSync(file));
+const found = await Promise.all(filled.map(async (service) => ({ ...service, url: await findService(service) })));
+const running = found.flatMap((service) => (service.url ? { ...service, url: service.url } : []));
+if (running.length === 0) {
+  console.error('No service responds: start them with npm start, with the same HOST and ports.');
+  process.exit(1);
+}
 const wanted = await Promise.all(
-  filled.map(async ({ name, localPort, path, file }) => {
-    const { demoData } = (await import(file)) as { demoData: DemoData };
-    return { service: name, url: `http://localhost:${localPort}${path}`, ...demoData };
+  running.map(async ({ name, url, file }) => {
+    const { demoData } = (await import(pathToFileURL(file).href)) as { demoData: DemoData };
+    return { service: name, url, ...demoData };
   }),
 );
 
@@ -42,11 +51,25 @@ try {
   }
 } catch (error) {
   bar.stop();
-  console.error(`${(error as Error).message}. Is the stack running? Start it with npm start.`);
+  console.error((error as Error).message);
   process.exit(1);
 }
 bar.stop();
 console.log(`${created} records created.`);
+const absent = found.filter(({ url }) => !url).map(({ name }) => name);
+if (absent.length > 0) console.log(`Not running: ${absent.join(', ')}.`);
+
+/** Finds a service of the whole stack, or one that runs alone. Another one may be on its port. @returns the URL of its list */
+async function findService({ name, port, localPort, path }: Service) {
+  for (const candidate of new Set([portOf(name, localPort), portAlone(name, port)])) {
+    const base = `http://${inUrl(host)}:${candidate}`;
+    const document = await fetch(`${base}/openapi.json`)
+      .then((response) => response.json() as Promise<{ paths?: object }>)
+      .catch(() => undefined);
+    if (document?.paths && path in document.paths) return base + path;
+  }
+  return undefined;
+}
 
 /** Reads a list, and the pages that its `Link` header leads to. */
 async function allRecords(url: string) {

@@ -1,0 +1,170 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, freePort } from '@rest-services/local-postgres';
+import { services } from '@rest-services/workspace';
+import { copyWorkspace, plainEnvironment } from './copy.ts';
+
+const workspace = join(import.meta.dirname, '../..');
+
+/** Commands that start something, which they serve until Ctrl-C. */
+const SERVING = [
+  'npm start',
+  'npm start -- items',
+  'npm start -- tutorials',
+  'NODE_ENV=development npm start -- todos',
+  'ITEMS_PORT=8090 npm start',
+  'HOST=0.0.0.0 npm start',
+  'npm run dev',
+  'npm run dev -- items',
+  'npx nx debug items',
+];
+
+/** Commands that end by themselves, in this order. */
+const ENDING = [
+  'npx nx build items',
+  'DATABASE_URL=postgres://… node apps/items/dist/main.js migrate',
+  'npx nx build todos-web',
+  'npx nx build client',
+  'npx nx build client && npm pack ./libs/client/dist',
+  'npm run documents -- items',
+  'npx nx sbom items',
+  'docker/create-secrets.sh',
+  'npm run format',
+  "npx nx release plan minor --projects=items,client --onlyTouched=false --message='Strong `ETag` on each item.'",
+  'npx nx release --skip-publish --dry-run',
+  'npm run test:history -- --seed 7',
+];
+
+/** Others, and where they are typed, or why they can't be. */
+const ELSEWHERE: [RegExp, string][] = [
+  [/^npm run demo-data$/, 'below, beside what the first command starts'],
+  [/^npm ci( && npm (start|test))?$|^npm test$|^npm run e2e$|^npx nx e2e$/, '.ci/run; npm start is above'],
+  [/^npm run check$|^npm run typecheck$|^npx nx affected -t test( build)?$/, '.github/workflows/ci.yml, npm test'],
+  [/^npx nx (e2e|test) [\w-]+( -- \w+)?$/, 'npm test and npm run e2e run each target'],
+  [/^\.ci\/(run|steps\/\w+)$|^\.ci\/documents\/proxy\.test\.ts$/, '.github/workflows/ci.yml'],
+  [/^npm run (generate-client|record-responses|screenshots)$/, 'the tests that they run compare instead of writing'],
+  [/^npm run bench( -- --quick)?$|^npx nx (large-list|deep-pages|search-beside-reads) /, 'measures for minutes'],
+  [
+    /^npm run (test:history( -- --seeds 1-50)?|soak -- --minutes 10)$/,
+    'libs/history/e2e, for seconds instead of minutes',
+  ],
+  [/^npx nx g .*service notes --port 8083$/, 'generator.test.ts'],
+  [/^npm install( @rest-services\/client)?$/, 'libs/client/e2e installs the package'],
+  [/^npx nx (graph|serve todos-web)$/, 'opens a browser; .ci/test/workspace.test.ts writes the graph to a file'],
+  [/^npx nx build NAME$/, 'a placeholder'],
+  [
+    /nx (docker:build|(run-many|affected) -t docker:build)|^docker\/(test-containers|stand-in-base-image)\.sh|^docker\/create-databases\.sh/,
+    '.ci/steps',
+  ],
+  [
+    /node main\.js|^DATABASE_URL=postgres:\/\/… node apps|^node apps\/items\/dist\/main\.js migrate$/,
+    'libs/service/test',
+  ],
+];
+
+const commands = documentedCommands();
+
+/** Of this repository alone: npm, npx, node and scripts, in blocks for a shell and within sentences. */
+function documentedCommands() {
+  const files = execFileSync('git', ['ls-files', '*.md'], { cwd: workspace, encoding: 'utf8' });
+  const pages = files.split('\n').filter((file) => file && !/CHANGELOG|version-plans/.test(file));
+  const found = pages.flatMap((file) => {
+    const text = existsSync(join(workspace, file)) ? readFileSync(join(workspace, file), 'utf8') : '';
+    const blocks = [...text.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block]) =>
+      block!.replaceAll(/\\\n\s*/g, '').split('\n'),
+    );
+    const inline = Array.from(text.replaceAll(/```.*?```/gs, '').matchAll(/`([^`\n]+)`/g), ([, code]) => code!);
+    return [...blocks, ...inline];
+  });
+  const isOurs = /^(?:[A-Z_]+=\S+ )*(?:npm|npx|node|\.ci\/\w+|docker\/[\w-]+\.sh)\b(?! (?:_|is))/;
+  const bare = found.map((line) => line.replace(/ +#.*$/, '').trim());
+  return [
+    ...new Set(
+      bare.filter((line) => (isOurs.test(line) && line.includes(' ')) || /^(\.ci|docker)\/.*(run|\.sh)$/.test(line)),
+    ),
+  ];
+}
+
+test('each command of the documents is typed here, or where a line above says', () => {
+  const unknown = commands.filter(
+    (command) => ![...SERVING, ...ENDING].includes(command) && !ELSEWHERE.some(([pattern]) => pattern.test(command)),
+  );
+  expect(unknown).toEqual([]);
+  const gone = [...SERVING, ...ENDING.filter((each) => !each.startsWith('DATABASE_URL'))];
+  expect(gone.filter((command) => !commands.includes(command))).toEqual([]);
+});
+
+const MINUTES = 60_000;
+
+describe('In a new clone', () => {
+  // Characters that are part of URLs, and more than one byte long.
+  const folder = mkdtempSync(join(tmpdir(), 'commands C# ü 100% '));
+  const copy = join(folder, 'clone');
+  const env: NodeJS.ProcessEnv = { ...plainEnvironment };
+  beforeAll(async () => {
+    copyWorkspace(copy);
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd: copy });
+    git('init', '--quiet', '--initial-branch=main');
+    git('add', '.');
+    git('commit', '--quiet', '--message=all');
+    for (const app of [...services().map(({ name }) => name), 'todos-web'])
+      env[`${app.toUpperCase().replaceAll('-', '_')}_PORT`] = `${await freePort()}`;
+    delete env.DATABASE_URL;
+  }, 5 * MINUTES);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Types a command, in a process group of its own as in a terminal. */
+  function type(command: string) {
+    const child = spawn('bash', ['-c', command], { cwd: copy, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+    const ended = once(child, 'close').then(([code]: (number | null)[]) => ({ code, output }));
+    const said = (text: string) =>
+      new Promise<void>((resolve, reject) => {
+        const check = () => output.includes(text) && resolve();
+        child.stdout.on('data', check);
+        void ended.then(() => reject(new Error(`${command} has ended: ${output}`)));
+      });
+    return {
+      ended,
+      said,
+      interrupt: () => process.kill(-child.pid!, 'SIGINT'),
+      urls: () => output.match(/(?<=')http:[^']+/g) ?? [],
+    };
+  }
+
+  test.each(SERVING)(
+    '%s serves what it names, and ends at Ctrl-C',
+    async (command) => {
+      const typed = type(command.replace('8090', env['ITEMS_PORT']!));
+      await typed.said('Ctrl-C');
+      expect(typed.urls().length).toBeGreaterThan(1);
+      for (const url of typed.urls()) expect([url, (await fetch(url)).status]).toEqual([url, 200]);
+      if (command === SERVING[0]) {
+        const { code, output } = await type('npm run demo-data').ended;
+        expect([code, output]).toEqual([0, expect.stringMatching(/[1-9]\d* records created/)]);
+      }
+      typed.interrupt();
+      // Nx dies of the signal itself.
+      expect(await typed.ended).toMatchObject({ code: command.startsWith('npx') ? null : 0 });
+    },
+    10 * MINUTES,
+  );
+
+  test.each(ENDING)(
+    '%s succeeds',
+    async (command) => {
+      const database = await createTestDatabase();
+      const { code, output } = await type(command.replace('postgres://…', database.url)).ended;
+      await database.drop();
+      expect([code === 0 || output, command]).toEqual([true, command]);
+    },
+    10 * MINUTES,
+  );
+});

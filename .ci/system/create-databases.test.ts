@@ -1,0 +1,92 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, globSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startCluster } from '@rest-services/local-postgres';
+import { parseConnectionUrl } from '@rest-services/database';
+import { startProcess } from '@rest-services/testing';
+import pg from 'pg';
+
+const docker = join(import.meta.dirname, '../../docker');
+const run = promisify(execFile);
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'create-databases-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs the script as the container of PostgreSQL does, with secrets in a folder of this test. */
+async function createDatabases(serverUrl: string, secrets: Record<string, string>) {
+  const directory = join(folder, 'secrets');
+  await rm(directory, { recursive: true, force: true });
+  mkdirSync(directory);
+  for (const [service, url] of Object.entries(secrets))
+    writeFileSync(join(directory, `${service}-database-url`), `${url}\n`);
+  const script = readFileSync(join(docker, 'create-databases.sh'), 'utf8').replace('/run/secrets', directory);
+  const { hostname, port, password } = new URL(serverUrl);
+  const env = { PATH: process.env.PATH, PGHOST: hostname, PGPORT: port, PGPASSWORD: password };
+  return run('bash', ['-c', script], { env });
+}
+
+test('create-databases.sh gives each role the password that its service reads', async () => {
+  const cluster = await startCluster(join(folder, 'cluster'), { durable: false });
+  const { host } = new URL(cluster.url);
+  const secrets = {
+    items: `postgres://items:3f2a@${host}/items`,
+    'programming-languages': `postgresql://programming-languages:p%40ss%2Fw%25rd%27%22@${host}/programming-languages`,
+    todos: `postgres://todo%20user:%C3%BC%5Cn:$x@${host}/to%20do?application_name=a@b`,
+  };
+  await createDatabases(cluster.url, secrets);
+  for (const url of Object.values(secrets)) {
+    const { config, servers } = parseConnectionUrl(url);
+    const client = new pg.Client({ ...config, ...servers[0] });
+    await client.connect();
+    const { rows } = await client.query('select current_user as role, current_database() as database');
+    await client.end();
+    expect(rows).toEqual([{ role: config.user, database: config.database }]);
+  }
+  const wrong = createDatabases(cluster.url, { items: `postgres://items:p/ss@${host}/items` });
+  await expect(wrong).rejects.toThrow(/items-database-url must hold .* percent-encoded/);
+  await cluster.stop();
+});
+
+test('with the fewest rights of kubernetes/README.md, a service migrates, reads and writes', async () => {
+  const readme = readFileSync(join(docker, 'kubernetes/README.md'), 'utf8');
+  const statements = /^```sql\n(create role items_owner.*?)^```$/ms.exec(readme)![1]!;
+  const cluster = await startCluster(join(folder, 'rights'), { durable: false });
+  execFileSync('psql', ['--quiet', '--set=ON_ERROR_STOP=1', cluster.url], { input: statements });
+  const { host } = new URL(cluster.url);
+  const main = join(docker, '../apps/items/dist/main.js');
+  const of = (user: string) => `postgres://${user}@${host}/items`;
+  const urls = { DATABASE_URL: of('items:PASSWORD'), DATABASE_MIGRATION_URL: of('items_owner:OWNER_PASSWORD') };
+  expect(await startProcess(main, urls, 'migrate').ended).toEqual({ code: 0, errors: '' });
+  const service = startProcess(main, { DATABASE_URL: urls.DATABASE_URL, MIGRATE_ON_START: 'false', PORT: '0' });
+  const url = await service.listening();
+  const request = { headers: { 'content-type': 'application/json' }, body: '{"title":"Buy milk"}' };
+  const statuses = [
+    await fetch(`${url}/v1/items`, { ...request, method: 'POST' }),
+    await fetch(`${url}/v1/items/1`, { ...request, method: 'PUT' }),
+    await fetch(`${url}/v1/items`),
+    await fetch(`${url}/readyz`),
+  ].map(({ status }) => status);
+  expect(statuses).toEqual([201, 200, 200, 200]);
+  service.child.kill('SIGTERM');
+  await service.ended;
+  await cluster.stop();
+});
+
+test('create-secrets.sh makes readable to all what containers mount, from a clone under umask 077', () => {
+  const copy = join(folder, 'docker');
+  cpSync(docker, copy, { recursive: true, filter: (file) => !/node_modules|\/secrets$/.test(file) });
+  execFileSync('chmod', ['-R', 'go=', copy]);
+  execFileSync('sh', ['-c', 'umask 077; exec docker/create-secrets.sh'], { cwd: folder });
+  const mounts = readFileSync(join(copy, 'compose.yaml'), 'utf8').matchAll(/- \.\/(\S+?):/g);
+  const files = [...Array.from(mounts, ([, file]) => file!), ...globSync('secrets/*', { cwd: copy })];
+  expect(files.length).toBeGreaterThan(8);
+  for (const file of files) expect([file, lstatSync(join(copy, file)).mode & 0o444]).toEqual([file, 0o444]);
+  expect(lstatSync(join(copy, 'secrets')).mode & 0o777).toBe(0o700);
+});
