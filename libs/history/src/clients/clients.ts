@@ -94,7 +94,7 @@ interface ClientOptions {
 
 /**
  * Sends one request after another, each to any of the services, until the time has passed. It goes on until it knows the outcomes of
- * enough requests, and of more than half of them.
+ * enough requests, and of at least half of them.
  */
 export async function runClient({ name, random, urls, known, history, send, seconds, minKnown }: ClientOptions) {
   let titles = 0;
