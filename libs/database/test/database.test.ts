@@ -142,13 +142,15 @@ describe('Database', () => {
 
   test('knows within a second that the server behind a pooler takes no more writes', async () => {
     const db = new Database({ url: database.url, pooler: 'transaction', poolMax: 1, onConnectionError });
-    const read = () => db.read({ text: 'select 1 as one' }, []);
-    await read();
-    expect(db.health.isReadOnly).toBe(false);
+    const becomes = async (isReadOnly: boolean) => {
+      do await db.read({ text: 'select 1 as one' }, []);
+      while (db.health.isReadOnly !== isReadOnly);
+    };
+    await becomes(false);
     await sql`set default_transaction_read_only = on`.execute(db);
-    while (!db.health.isReadOnly) await read();
+    await becomes(true);
     await sql`set default_transaction_read_only = off`.execute(db);
-    while (db.health.isReadOnly) await read();
+    await becomes(false);
     await db.destroy();
   });
 

@@ -72,7 +72,7 @@ test('Of many connections whose requests wait, some are cut, and others are serv
   server.maxConnections = 200;
   const sockets = Array.from({ length: 30 }, () => connect(Number(new URL(service.url).port), '127.0.0.1'));
   const cut = Promise.race(sockets.map((socket) => once(socket, 'close')));
-  await service.db.transaction().execute(async (locking) => {
+  await service.db.kysely.transaction().execute(async (locking) => {
     await locking.selectFrom('note').select('id').forUpdate().execute();
     const few = Array.from({ length: 20 }, () => get('/notes/1'));
     for (const socket of sockets) {

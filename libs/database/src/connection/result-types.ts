@@ -1,9 +1,11 @@
 import pg from 'pg';
 
-/** Ids and counts as numbers, which are exact up to 2^53; timestamps as ISO 8601 in UTC with milliseconds. */
+/** Numbers as numbers, which are exact up to 2^53; dates as in JSON, timestamps as ISO 8601 in UTC with milliseconds. */
 export function resultTypes() {
   const types = new pg.TypeOverrides();
   types.setTypeParser(pg.types.builtins.INT8, Number);
+  types.setTypeParser(pg.types.builtins.NUMERIC, Number);
+  types.setTypeParser(pg.types.builtins.DATE, String);
   types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, isoTimestamp);
   return types;
 }

@@ -1,4 +1,4 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql } from 'kysely';
 import type { Database } from '../connection/database.ts';
 import { Change, changeUnlockedRows, type Target } from './change.ts';
 import type { Values } from './row.ts';
@@ -17,21 +17,19 @@ export interface UpdateOptions<Column> {
 export class Update extends Change<Values & Target> {
   /** Its values may be others. */
   protected readonly repeated: typeof LEFT_OUT = LEFT_OUT;
-  readonly #columns: readonly string[];
   readonly #statements: ReturnType<typeof updateStatements>;
 
   constructor(db: Database<unknown>, table: string, options: UpdateOptions<string>) {
     super(db, table);
-    this.#columns = options.columns;
     this.#statements = updateStatements(table, options);
   }
 
   protected override async changeOne({ id, xmin, ...row }: Values & Target) {
-    const values = this.#columns.map((column) => row[column]);
     const { one, version } = this.#statements;
+    const given = JSON.stringify(row);
     const { rowCount } = await (xmin === undefined
-      ? this.db.write(one, [...values, id])
-      : this.db.write(version, [...values, id, xmin]));
+      ? this.db.write(one, [given, id])
+      : this.db.write(version, [given, id, xmin]));
     return rowCount !== 0;
   }
 
@@ -42,25 +40,25 @@ export class Update extends Change<Values & Target> {
 
 function updateStatements(table: string, { columns, absent, touch }: UpdateOptions<string>) {
   const rows = sql.table(table);
-  const assignments = (given: (column: string) => RawBuilder<unknown>) => {
-    const set = columns.map((column) =>
-      absent === 'kept'
-        ? sql`${sql.ref(column)} = coalesce(${given(column)}, old.${sql.ref(column)})`
-        : sql`${sql.ref(column)} = ${given(column)}`,
-    );
-    if (touch === undefined) return sql.join(set);
-    // Not now(): the statement may have begun before other changes that it waited for.
-    return sql.join([...set, sql`${sql.ref(touch)} = greatest(clock_timestamp(), old.${sql.ref(touch)})`]);
-  };
-  const update = sql`update ${rows} as old set ${assignments(() => sql`${null}`)} where id = ${0}`;
+  const assignments = columns.map((column) =>
+    absent === 'kept'
+      ? sql`${sql.ref(column)} = coalesce(given.${sql.ref(column)}, old.${sql.ref(column)})`
+      : sql`${sql.ref(column)} = given.${sql.ref(column)}`,
+  );
+  // Not now(): the statement may have begun before other changes that it waited for.
+  if (touch) assignments.push(sql`${sql.ref(touch)} = greatest(clock_timestamp(), old.${sql.ref(touch)})`);
+  const assigned = sql.join(assignments);
+  // A parameter for each column would take an array of JSON for one of PostgreSQL.
+  const update = sql`
+    update ${rows} as old set ${assigned} from json_populate_record(null::${rows}, ${''}) as given where old.id = ${0}`;
   return {
     one: prepared(update),
-    version: prepared(sql`${update} and xmin = ${parameter('xid')}`),
+    version: prepared(sql`${update} and old.xmin = ${parameter('xid')}`),
     many: prepared(
       changeUnlockedRows(
         table,
         sql`select id, ${columnList(columns)} from json_populate_recordset(null::${rows}, ${''})`,
-        sql`update ${rows} as old set ${assignments((column) => sql`given.${sql.ref(column)}`)} from given
+        sql`update ${rows} as old set ${assigned} from given
           where old.id = given.id and old.id = any(array(select id from unlocked)) returning old.id`,
       ),
     ),
