@@ -37,7 +37,7 @@ export async function buildApp(db: Database<TutorialsDatabase>, settings: Settin
   const ifMatch = createIfMatch(schemas.Tutorial);
   // Requests at once share a deletion. It takes part in the waits for locks: several would take the connections of all requests.
   const deletion = new Batcher<undefined, number>(async (requests) => {
-    const count = await db.lockWaits.run((deadline) => deleteAll(db.kysely, deadline), 'tutorial');
+    const count = await db.lockWaits.runInTurn((deadline) => deleteAll(db.kysely, deadline), 'tutorial');
     // Each tutorial is counted once.
     return requests.map((_, index) => (index === 0 ? count : 0));
   }, Infinity);

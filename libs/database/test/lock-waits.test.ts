@@ -6,7 +6,7 @@ import { LockWaits } from '../src/connection/lock-waits.ts';
 /** A change of a row that takes part in the waits. */
 const changing = <Row extends { id: number }>(change: (row: Row) => Promise<boolean>, poolMax = 4) => {
   const waits = new LockWaits(poolMax);
-  return (row: Row, deadline?: number) => waits.run(() => change(row), `${row.id}`, deadline);
+  return (row: Row, deadline?: number) => waits.runInTurn(() => change(row), `${row.id}`, deadline);
 };
 
 test('No more than two changes of a row are under way, however they arrive', async () => {

@@ -124,7 +124,7 @@ async function expectExact(on: Kysely<Tables>, offsets: number[] = []) {
       expect(await counts(snapshot)).toEqual({ total, done: all.filter(({ status }) => status === 'done').length });
       for (const offset of [0, 1, Math.floor(total / 2), total - 1, total, total + 1, ...offsets]) {
         if (offset < 0) continue;
-        const page = await pages.read({ offset, limit: 7 });
+        const page = await pages.readPage({ offset, limit: 7 });
         expect([offset, page.total, page.rows.map(({ id, status }) => ({ id, status }))]).toEqual([
           offset,
           total,

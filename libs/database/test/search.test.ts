@@ -72,7 +72,7 @@ const search = (table: 'book' | 'young', on: Database<unknown> = db as Database<
 
 async function titles(searching: ReturnType<typeof search>, text: string) {
   const found: string[] = [];
-  let list: List<Book> | undefined = await searching.read(text);
+  let list: List<Book> | undefined = await searching.readMatches(text);
   for (; list; list = await list.next?.()) found.push(...list.rows.map(({ title }) => title));
   return found;
 }
@@ -116,7 +116,7 @@ describe('Searches of one turn', () => {
     url.searchParams.set('options', '-c search_path=slow,public');
     const other = new Database<unknown>({ url: url.href, poolMax: 1, onConnectionError: () => undefined });
     const slow = search('book', other);
-    await slow.read('About');
+    await slow.readMatches('About');
     const texts = await hashes([76, 78, farId]);
     const outcomes = await Promise.allSettled(texts.map((text) => titles(slow, text)));
     expect(outcomes).toEqual([
@@ -185,7 +185,7 @@ test('What many texts contain is found by reading the first of them, not all', a
   // Its session has read the whole table for other tests, and reports that some time.
   await reportStatistics(observer);
   const before = await rowsLookedAt(db, 'book');
-  const { rows } = await withTitle.read('aBOUT');
+  const { rows } = await withTitle.readMatches('aBOUT');
   expect(rows.map(({ id }) => id)).toEqual(Array.from({ length: 250 }, (_, index) => index + 1));
   expect((await rowsLookedAt(db, 'book')) - before).toBeLessThan(1_000);
 });

@@ -57,16 +57,18 @@ export class Database<Tables> implements QueryExecutorProvider {
 
   /** @throws OverloadedError while half of the connections wait in the database for a commit */
   write<Row>(statement: Statement<Row>, values: readonly Value[]) {
-    return this.#sessions.write<Row>(statement, values);
+    return this.#sessions.sendWrite(statement, values);
   }
 
   /** Runs a statement that only reads: at the standby while it shows every acknowledged write. */
   read<Row>(statement: Statement<Row>, values: readonly Value[]) {
-    return (this.#standbyReads ?? this.#sessions).query<Row>(statement, values);
+    return this.#standbyReads
+      ? this.#standbyReads.sendRead(statement, values)
+      : this.#sessions.sendStatement(statement, values);
   }
 
   readFromPrimary<Row>(statement: Statement<Row>, values: readonly Value[]) {
-    return this.#sessions.query<Row>(statement, values);
+    return this.#sessions.sendStatement(statement, values);
   }
 
   /** Checks whether reads may go to the standby; without one, does nothing. */

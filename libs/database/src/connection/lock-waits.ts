@@ -34,7 +34,7 @@ export class LockWaits {
    * @throws OverloadedError when too many changes of the row wait, or its turn comes too late to end by the deadline; Error ETIMEDOUT
    * when it has not ended by then
    */
-  run<Result>(
+  runInTurn<Result>(
     write: (deadline: number) => Promise<Result>,
     row?: string,
     deadline = performance.now() + SHARED_MS,

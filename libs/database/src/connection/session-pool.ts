@@ -119,7 +119,7 @@ export class SessionPool {
     this.#servers = servers;
     this.abandoned = new AbandonedSessions({
       max: Math.floor(poolMax / 2),
-      isAnyRunning: async () => (await this.query(ANY_RUNNING, [])).rows[0]!.isAny,
+      isAnyRunning: async () => (await this.sendStatement(ANY_RUNNING, [])).rows[0]!.isAny,
       onRefusal: onWritesRefused,
     });
     this.pool = new pg.Pool({
@@ -149,19 +149,19 @@ export class SessionPool {
   }
 
   /** Runs one statement; prepares one with a name once per session, unless a pooler forgets prepared statements. */
-  async query<Row>(statement: Statement<Row>, values: readonly Value[]) {
+  async sendStatement<Row>(statement: Statement<Row>, values: readonly Value[]) {
     const session = await this.connect();
     try {
-      return await session.query<Row>(this.#isPrepared ? statement : { text: statement.text }, values);
+      return await session.query(this.#isPrepared ? statement : { text: statement.text }, values);
     } finally {
       session.release();
     }
   }
 
-  /** As `query`, for a statement that waits for a commit. @throws OverloadedError while many sessions wait in the database */
-  async write<Row>(statement: Statement<Row>, values: readonly Value[]) {
+  /** As `sendStatement`, for a statement that waits for a commit. @throws OverloadedError while many sessions wait in the database */
+  async sendWrite<Row>(statement: Statement<Row>, values: readonly Value[]) {
     this.refuseWrites();
-    return this.query<Row>(statement, values);
+    return this.sendStatement(statement, values);
   }
 
   /** @throws OverloadedError while many sessions wait in the database */

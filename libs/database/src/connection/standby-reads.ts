@@ -53,18 +53,18 @@ export class StandbyReads {
     return this.#obstacle === undefined && performance.now() - this.#checkedAt < VALID_MS;
   }
 
-  async query<Row>(statement: Statement<Row>, values: readonly Value[]) {
+  async sendRead<Row>(statement: Statement<Row>, values: readonly Value[]) {
     if (performance.now() - this.#checkedAt > CHECK_MS) void this.check();
     if (this.isUsed) {
       try {
-        return await this.#standby.query<Row>(statement, values);
+        return await this.#standby.sendStatement(statement, values);
       } catch (error) {
         // The primary would take as long, and may have no time for the reads of a busy standby.
         if (errorCode(error) === SQLSTATE.QUERY_CANCELED || error instanceof OverloadedError) throw error;
         if (!this.#standby.health.isReachable) this.#report('unreachable');
       }
     }
-    return this.#primary.query<Row>(statement, values);
+    return this.#primary.sendStatement(statement, values);
   }
 
   /** Checks both servers; concurrent calls share one check. */
@@ -80,8 +80,8 @@ export class StandbyReads {
   async #check() {
     const startedAt = performance.now();
     const [primary, standby] = await Promise.allSettled([
-      this.#checks.primary.query(COMMIT_SETTINGS, []),
-      this.#checks.standby.query(STANDBY_NAME, []),
+      this.#checks.primary.sendStatement(COMMIT_SETTINGS, []),
+      this.#checks.standby.sendStatement(STANDBY_NAME, []),
     ]);
     const isKnown = primary.status === 'fulfilled' && !isBusy(standby);
     if (isKnown) {

@@ -52,7 +52,7 @@ export abstract class Change<Change extends Target> extends SharedStatement<Chan
   }
 
   protected override runAlone(change: Change, deadline?: number) {
-    return this.db.lockWaits.run(() => this.changeOne(change), `${this.table} ${change.id}`, deadline);
+    return this.db.lockWaits.runInTurn(() => this.changeOne(change), `${this.table} ${change.id}`, deadline);
   }
 }
 

@@ -56,7 +56,7 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
    * @returns the id of the row, also when the row of the key has been deleted since
    * @throws ReusedKeyError when the key belongs to another request
    */
-  async insert(row: Values, once: IdempotencyKey | undefined): Promise<number> {
+  async insertRow(row: Values, once: IdempotencyKey | undefined): Promise<number> {
     const insertion = { row, once };
     const { id, isSame } = await (isLarge(row) ? this.runAlone(insertion) : this.share(insertion));
     if (!isSame) throw new ReusedKeyError();
@@ -66,17 +66,17 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
   protected override async runShared(insertions: readonly Insertion[]) {
     return insertions.length === 1 && !this.#db.lockWaits.isFull
       ? [await this.runAlone(insertions[0]!)]
-      : this.#insertMany(insertions);
+      : this.insertMany(insertions);
   }
 
   protected override runAlone(insertion: Insertion, deadline?: number) {
-    return this.#db.lockWaits.run(() => this.#insertOne(insertion), undefined, deadline);
+    return this.#db.lockWaits.runInTurn(() => this.insertOne(insertion), undefined, deadline);
   }
 
-  async #insertOne({ row, once }: Insertion): Promise<Outcome> {
+  private async insertOne({ row, once }: Insertion): Promise<Outcome> {
     const { one, find } = this.#statements;
     try {
-      if (once) return (await this.#insertMany([{ row, once }]))[0]!;
+      if (once) return (await this.insertMany([{ row, once }]))[0]!;
       return { id: (await this.#db.write(one, [JSON.stringify(row)])).rows[0]!.id, isSame: true };
     } catch (error) {
       if (errorClass(error) !== SQLSTATE_CLASS.INTEGRITY_CONSTRAINT_VIOLATION) throw error;
@@ -88,7 +88,7 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
     }
   }
 
-  async #insertMany(insertions: readonly Insertion[]): Promise<Outcome[]> {
+  private async insertMany(insertions: readonly Insertion[]): Promise<Outcome[]> {
     const { many, manyOnce, deleteExpired } = this.#statements;
     const rows = JSON.stringify(insertions.map(({ row }) => row));
     if (insertions.every(({ once }) => once === undefined))

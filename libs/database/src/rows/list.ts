@@ -73,7 +73,7 @@ export class WholeList<Row extends WithId> {
   }
 
   /** Reads the first chunk. Calls in one event-loop turn share it. */
-  readonly read = coalesce(async () => {
+  readonly readFirst = coalesce(async () => {
     const list = this.#chunks.after((await this.#db.read(this.#first, [])).rows);
     if (!list.next) return list;
     // The rows are read after their version: it may then be older than the rows, and never newer. A standby may show what the primary

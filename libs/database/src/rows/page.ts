@@ -1,6 +1,7 @@
-import { coalesce } from '@rest-services/concurrency';
+import { SharedCalls } from '@rest-services/concurrency';
 import { sql } from 'kysely';
 import type { Database } from '../connection/database.ts';
+import { CHUNK_ROWS } from './list.ts';
 import type { WithId } from './row.ts';
 import { columnList, parameter, prepared, type Statement } from '../connection/statement.ts';
 
@@ -20,6 +21,8 @@ export class Pages<Row extends WithId> {
   /** An empty page is one row of nulls with the total. */
   readonly #deep: Statement<(Row | { id: null }) & Total>;
 
+  readonly #calls = new SharedCalls<{ total: number; rows: Row[] }>();
+
   constructor(db: Database<unknown>, table: string, columns: readonly string[]) {
     this.#db = db;
     const total = sql`(select total from ${sql.id(`${table}_count`)}) as total_count`;
@@ -36,11 +39,16 @@ export class Pages<Row extends WithId> {
       order by page.id`);
   }
 
-  /** Reads at most `limit` rows, all into memory, and the number of all rows, from one snapshot. */
-  readonly read = coalesce(async ({ offset, limit }: Position) => {
+  /** Reads the first chunk of a page, and the number of all rows, from one snapshot. Calls in one event-loop turn share it. */
+  readPage(position: Position) {
+    return this.#calls.shareCall(JSON.stringify(position), () => this.readNow(position));
+  }
+
+  private async readNow({ offset, limit }: Position) {
+    const maximum = Math.min(limit, CHUNK_ROWS);
     const { rows } = await (offset === 0
-      ? this.#db.read(this.#first, [limit])
-      : this.#db.read(this.#deep, [offset, limit]));
+      ? this.#db.read(this.#first, [maximum])
+      : this.#db.read(this.#deep, [offset, maximum]));
     return { total: rows[0]?.total_count ?? 0, rows: rows.filter((row): row is Row & Total => row.id !== null) };
-  });
+  }
 }

@@ -6,7 +6,7 @@ import type { Change, Target } from './change.ts';
 import { Delete } from './delete.ts';
 import { Find } from './find.ts';
 import { Insert, type IdempotencyKey } from './insert.ts';
-import { CHUNK_ROWS, Chunks, select, WholeList, type List } from './list.ts';
+import { Chunks, select, WholeList, type List } from './list.ts';
 import { Pages, type Position } from './page.ts';
 import type { Values, WithId } from './row.ts';
 import { Search, type SearchOptions } from './search.ts';
@@ -92,7 +92,7 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
    * @throws ReusedKeyError when the key belongs to another request
    */
   insert(row: NewRow, idempotencyKey?: IdempotencyKey): Promise<number> {
-    return this.#insert.insert(row as Values, idempotencyKey);
+    return this.#insert.insertRow(row as Values, idempotencyKey);
   }
 
   /**
@@ -122,9 +122,9 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
   }
 
   /** Reads a page in the order of the ids, of any length and at any depth. The table needs `createRowCounts`, and has no `longText`. */
-  async page({ offset, limit }: Position): Promise<Page<Row>> {
-    const { total, rows } = await this.#pages.read({ offset, limit: Math.min(limit, CHUNK_ROWS) });
-    return { total, ...this.#chunks.after(rows, limit) };
+  async page(position: Position): Promise<Page<Row>> {
+    const { total, rows } = await this.#pages.readPage(position);
+    return { total, ...this.#chunks.after(rows, position.limit) };
   }
 
   /**
@@ -135,7 +135,7 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
     const key = JSON.stringify(filter);
     const list = this.#lists.get(key) ?? this.#prepareList(filter);
     this.#lists.set(key, list);
-    return list.read();
+    return list.readFirst();
   }
 
   #prepareList(filter: Values) {
@@ -152,6 +152,6 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
    */
   search(text: string): Promise<List<Row>> {
     if (!this.#search) throw new Error(`${this.#table} has no search`);
-    return this.#search.read(text);
+    return this.#search.readMatches(text);
   }
 }

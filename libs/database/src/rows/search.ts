@@ -67,7 +67,7 @@ export class Search<Row extends WithId> {
   }
 
   /** @throws OverloadedError when the first chunk takes more than 2.5 s, its wait included */
-  readonly read = coalesce(async (text: string): Promise<List<Row>> => {
+  readonly readMatches = coalesce(async (text: string): Promise<List<Row>> => {
     // Folding keeps the number of code points.
     if (Array.from(text).length > this.#maxLength) return { rows: [], next: undefined };
     try {

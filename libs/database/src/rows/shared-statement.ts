@@ -32,7 +32,7 @@ export abstract class SharedStatement<Key, Result> {
   /** @param db counts the calls of each statement */
   constructor(db: Pick<Database<unknown>, 'requestsPerStatement'>, maxKeys: number) {
     this.#db = db;
-    this.#batcher = new Batcher((keys, callers) => this.#runBatch(keys, callers), maxKeys);
+    this.#batcher = new Batcher((keys, callers) => this.runBatch(keys, callers), maxKeys);
   }
 
   /** @throws what `runShared` and `runAlone` throw */
@@ -46,7 +46,7 @@ export abstract class SharedStatement<Key, Result> {
   /** @param deadline a time of `performance.now()`, at which it has ended */
   protected abstract runAlone(key: Key, deadline: number): Promise<Result>;
 
-  async #runBatch(keys: readonly Key[], callers: readonly Context[]) {
+  private async runBatch(keys: readonly Key[], callers: readonly Context[]) {
     const deadline = performance.now() + SHARED_MS;
     this.#db.requestsPerStatement.add(keys.length);
     const runAlone = (index: number) => context.with(callers[index]!, () => this.runAlone(keys[index]!, deadline));
