@@ -1,5 +1,5 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
@@ -149,6 +149,24 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       const { traceId, spanId } = statement;
       for (const other of others) expect(other.links).toEqual(expect.arrayContaining([{ traceId, spanId }]));
     }
+  });
+
+  test('each of the requests that one connection pipelines has its own statement', async () => {
+    const receiver = await receive();
+    const url = await startTraced(receiver).listening();
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`;
+    socket.write(get('/notes/1') + get('/notes/summary'));
+    for (const [request, statement] of [
+      ['GET /notes/:id', 'select note'],
+      ['GET /notes/summary', 'select note_count'],
+    ] as const) {
+      const span = await named(receiver, request);
+      const statements = () => childrenOf(receiver, span).filter(({ name }) => name !== 'wait for connection');
+      await receiver.find(() => statements()[0]);
+      expect([request, statements().map(({ name }) => name)]).toEqual([request, [statement]]);
+    }
+    socket.destroy();
   });
 
   test('a row that a shared statement could not write has a statement in the trace of its request', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Agent, get } from 'node:http';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -95,11 +95,18 @@ describe('A long list', () => {
     expect(JSON.parse(await text(list))).toHaveLength(rows);
     const limits: unknown[] = [];
     service.app.server.once('request', () => limits.push(socket.timeout));
-    await once(get(`${service.url}/notes/1`, { agent }), 'response');
+    const [next] = (await once(get(`${service.url}/notes/1`, { agent }), 'response')) as [IncomingMessage];
+    await text(next);
     expect(limits).toEqual([0]);
-    // As after a pause of the service in the middle of a list.
-    socket.setTimeout(60_000);
-    while (socket.timeout) expect(await otherRequest()).toBe(200);
+    await service.db.transaction().execute(async (locking) => {
+      await sql`lock table note`.execute(locking);
+      const waiting = once(get(`${service.url}/notes/2`, { agent }), 'response');
+      while (!service.app.connections.get(socket)?.current) await fetch(`${service.url}/livez`);
+      // As after a pause of the service in the middle of a list.
+      socket.setTimeout(60_000);
+      while (socket.timeout) await fetch(`${service.url}/livez`);
+      return waiting;
+    });
     agent.destroy();
   });
 

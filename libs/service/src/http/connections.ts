@@ -156,11 +156,11 @@ const isLast = ({ httpVersion, headers: { connection = '' } }: IncomingMessage) 
  */
 export function closeStalledSockets(app: FastifyInstance) {
   const check = setInterval(() => {
-    for (const socket of app.connections.keys()) {
+    for (const [socket, { current }] of app.connections) {
       const isUnread = socket.writableLength > 0;
       if (isUnread && !socket.timeout) socket.setTimeout(STALLED_TIMEOUT_MS);
-      // The next response may take the service longer.
-      else if (!isUnread && socket.timeout === STALLED_TIMEOUT_MS) socket.setTimeout(0);
+      // The response in work may take the service longer. An idle connection has a timeout of Node.js, which may be as long.
+      else if (!isUnread && current && socket.timeout === STALLED_TIMEOUT_MS) socket.setTimeout(0);
     }
   }, STALLED_CHECK_INTERVAL_MS).unref();
   app.addHook('onClose', () => clearInterval(check));
