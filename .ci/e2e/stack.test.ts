@@ -174,8 +174,8 @@ describe('The local stack', () => {
     await ended;
   });
 
-  test('allows any origin in development mode, and those of localhost where it chooses production mode', async () => {
-    expect(await allowedOrigins({})).toEqual(['*', '*']);
+  test('allows the origins of localhost, or those of the mode that NODE_ENV chooses', async () => {
+    expect(await allowedOrigins({})).toEqual(['http://localhost:4200', null]);
     expect(await allowedOrigins({ NODE_ENV: 'development' }, ['todos'])).toEqual(['*', '*']);
     expect(await allowedOrigins({ NODE_ENV: 'production' }, ['todos'])).toEqual([null, null]);
     expect(await allowedOrigins({}, ['todos'])).toEqual(['http://localhost:4200', null]);

@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { createTestDatabase } from '@rest-services/local-postgres';
 import { processesOf } from '@rest-services/testing';
+import pg from 'pg';
 import { labelsByName, scrape } from './scrape.ts';
 
 const workspace = join(import.meta.dirname, '../..');
@@ -62,4 +64,34 @@ test('links of first-hour.md lead to headings that exist, and its table to each 
   const [table] = page.split('\n## ');
   const sections = namedIn(page, /^## (.+)$/gm).map((heading) => `#${heading.toLowerCase().replaceAll(' ', '-')}`);
   expect(namedIn(table!, /\]\((#[^)]+)\)/g)).toEqual(sections);
+});
+
+test('the queries for a session that waits show the one that blocks it, idle in transaction', async () => {
+  const runbook = readFileSync(join(dirname(file), 'README.md'), 'utf8');
+  const queries = [
+    ...Array.from(runbook.matchAll(/Command: `(select pid, .*?)`/g), ([, query]) => query!),
+    ...Array.from(page.matchAll(/```sql\n(select (?:pid|waiting).*?)```/gs), ([, query]) => query!),
+  ];
+  expect(queries).toHaveLength(4);
+  const database = await createTestDatabase();
+  const [holder, waiting, observer] = await Promise.all(
+    Array.from({ length: 3 }, async () => {
+      const client = new pg.Client(database.url);
+      await client.connect();
+      return client;
+    }),
+  );
+  await holder!.query('create table note ()');
+  await holder!.query('begin; lock table note');
+  const read = waiting!.query('select from note');
+  const blocked = 'select from pg_stat_activity where cardinality(pg_blocking_pids(pid)) > 0';
+  while ((await observer!.query(blocked)).rowCount === 0);
+  for (const query of queries) {
+    const { rows } = await observer!.query<{ state: string }>(query);
+    expect([query, rows.map(({ state }) => state)]).toEqual([query, expect.arrayContaining(['idle in transaction'])]);
+  }
+  await holder!.query('commit');
+  await read;
+  await Promise.all([holder, waiting, observer].map((client) => client!.end()));
+  await database.drop();
 });

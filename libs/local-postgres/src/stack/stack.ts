@@ -50,8 +50,8 @@ void stopSignal.then(() => (isStopping = true));
 try {
   process.exitCode = await Promise.race([stopSignal, runServices()]);
 } catch (error) {
-  process.exitCode = 1;
   console.error(`Cannot start: ${(error as Error).message}`);
+  process.exitCode = 1;
 } finally {
   isStopping = true;
   await Promise.all(children.map(stopChild));
@@ -83,9 +83,9 @@ async function readPlaces() {
   if (!isAlone && process.env.PORT)
     console.warn('PORT is that of a service alone. ITEMS_PORT and the like are those of several.');
   const clients = chosen.flatMap(({ client }) => (client && fromSources ? client : []));
-  const all = [...servicePlaces, ...clients.map((app) => ({ app, port: portOf(app, CLIENT_PORT) }))];
-  await checkPlaces(all, host);
-  return new Map(all.map(({ app, port }) => [app, port]));
+  const wanted = [...servicePlaces, ...clients.map((app) => ({ app, port: portOf(app, CLIENT_PORT) }))];
+  await checkPlaces(wanted, host);
+  return new Map(wanted.map(({ app, port }) => [app, port]));
 }
 
 function cannotStart(error: unknown): never {
@@ -128,12 +128,15 @@ async function runServices() {
 }
 
 async function startService({ name, path, client }: Service, index: number) {
-  // The built pages are served in production mode; from sources they come from Vite.
-  const isModeChosenHere = client && !fromSources && process.env.NODE_ENV === undefined;
+  // The built pages are served in production mode; from sources they come from Vite. A page from elsewhere must not change the data.
+  const chosenHere = {
+    CORS_ORIGIN: 'http://localhost:*',
+    ...(client && !fromSources ? { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' } : {}),
+  };
   const port = places.get(name)!;
   const settings = {
-    // Only beside that mode. Otherwise, they would replace the meaning of the mode that the environment chooses.
-    ...(isModeChosenHere ? { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0', CORS_ORIGIN: 'http://localhost:*' } : {}),
+    // Otherwise, they would replace the meaning of the mode that the environment chooses.
+    ...(process.env.NODE_ENV === undefined ? chosenHere : {}),
     ...process.env,
     ...{ HOST: host, PORT: `${port}` },
     DATABASE_URL: await ensureDatabase(server.url, name),
