@@ -100,7 +100,7 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
         'insert note',
         /^insert into "note" \("title"\)\s+select "title" from json_populate_record\(null::"note", \$1\)/,
       ],
-      ['PUT /notes/:id', 'update note', /^update "note" .* where id = \$2/],
+      ['PUT /notes/:id', 'update note', /^update "note" .* where old\.id = \$2/s],
       ['GET /notes/summary', 'select note_count', /^select "total" from "note_count"/],
     ] as const) {
       const statement = await named(receiver, name);

@@ -98,7 +98,7 @@ describe('A long list', () => {
     const [next] = (await once(get(`${service.url}/notes/1`, { agent }), 'response')) as [IncomingMessage];
     await text(next);
     expect(limits).toEqual([0]);
-    await service.db.transaction().execute(async (locking) => {
+    await service.db.kysely.transaction().execute(async (locking) => {
       await sql`lock table note`.execute(locking);
       const waiting = once(get(`${service.url}/notes/2`, { agent }), 'response');
       while (!service.app.connections.get(socket)?.current) await fetch(`${service.url}/livez`);

@@ -49,8 +49,8 @@ function updateStatements(table: string, { columns, absent, touch }: UpdateOptio
   if (touch) assignments.push(sql`${sql.ref(touch)} = greatest(clock_timestamp(), old.${sql.ref(touch)})`);
   const assigned = sql.join(assignments);
   // A parameter for each column would take an array of JSON for one of PostgreSQL.
-  const update = sql`
-    update ${rows} as old set ${assigned} from json_populate_record(null::${rows}, ${''}) as given where old.id = ${0}`;
+  const update = sql`update ${rows} as old
+    set ${assigned} from json_populate_record(null::${rows}, ${''}) as given where old.id = ${0}`;
   return {
     one: prepared(update),
     version: prepared(sql`${update} and old.xmin = ${parameter('xid')}`),
