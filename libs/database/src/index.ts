@@ -3,7 +3,7 @@ export { checkServer, checkSessions, checkWritable } from './connection/server/c
 export { ConnectionUrlError, nameOf, parseConnectionUrl, type Server } from './connection/server/connection-url.ts';
 export { type Obstacle } from './connection/standby-reads.ts';
 export { prepared, type Statement } from './connection/statement.ts';
-export { type Pooler } from './connection/session-pool.ts';
+export { type Pooler } from './connection/client-config.ts';
 export { type ConcurrentIndex } from './migrations/concurrent-index.ts';
 export { createFoldCase } from './migrations/fold-case.ts';
 export { createIdempotencyKeys } from './migrations/idempotency-keys.ts';

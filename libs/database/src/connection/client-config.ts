@@ -3,7 +3,22 @@ import { CONNECT_MS, CONNECTION_WAIT_MS, STATEMENT_MS } from '../time-budget.ts'
 import { resultTypes } from './result-types.ts';
 import type { ConnectionTarget } from './server/connection-url.ts';
 import { MIGRATION_PARAMETERS, REQUEST_PARAMETERS } from './session-parameters.ts';
-import type { SessionPoolOptions } from './session-pool.ts';
+
+/** A pooler in transaction mode between service and server: `prepared-transaction` keeps prepared statements, as PgBouncer since 1.21. */
+export type Pooler = 'transaction' | 'prepared-transaction';
+
+/** How a session begins. */
+export interface ConnectionOptions {
+  url: string;
+  /** Reads the password for each new connection, instead of the one in `url`; once more when the server refuses it. */
+  readPassword?: () => Promise<string>;
+  /** Name that PostgreSQL shows for the sessions, unless `url` or PGAPPNAME has one. */
+  applicationName?: string | undefined;
+  /** A pooler refuses session parameters, so that statements have no timeout of PostgreSQL. */
+  pooler?: Pooler | undefined;
+  /** `false` for migrations. */
+  hasTimeouts?: boolean;
+}
 
 /** Timeout for a connection of a migration, which no client waits for. */
 export const MIGRATION_CONNECT_MS = 10_000;
@@ -12,7 +27,7 @@ export const MIGRATION_CONNECT_MS = 10_000;
 const KEEP_ALIVE_MS = 30_000;
 
 /** Options of the driver for the sessions of a pool. */
-export function clientConfig(target: ConnectionTarget, options: SessionPoolOptions) {
+export function clientConfig(target: ConnectionTarget, options: ConnectionOptions) {
   const { readPassword, applicationName, pooler, hasTimeouts = true } = options;
   const parameters = hasTimeouts ? REQUEST_PARAMETERS : MIGRATION_PARAMETERS;
   const given = target.config;

@@ -6,7 +6,7 @@ import { Distribution } from '../distribution.ts';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
 import { CONNECT_MS, CONNECTION_WAIT_MS, STATEMENT_MS } from '../time-budget.ts';
 import { AbandonedSessions } from './abandoned-sessions.ts';
-import { clientConfig, MIGRATION_CONNECT_MS } from './client-config.ts';
+import { clientConfig, MIGRATION_CONNECT_MS, type ConnectionOptions } from './client-config.ts';
 import { isPoolTimeout, isQueueTimeout, isReadOnlyError, isTimeout, withErrorCode } from './errors.ts';
 import { parseConnectionUrl, type ConnectionTarget, type Server } from './server/connection-url.ts';
 import { isAccepted, ServerClient } from './server/server-client.ts';
@@ -31,17 +31,7 @@ const WAITING_PER_CONNECTION = 100;
 /** In seconds: from a free connection to the longest wait of a request, which ends at 1 s, and those of a busy event loop. */
 const WAIT_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
-/** A pooler in transaction mode between service and server: `prepared-transaction` keeps prepared statements, as PgBouncer since 1.21. */
-export type Pooler = 'transaction' | 'prepared-transaction';
-
-export interface SessionPoolOptions {
-  url: string;
-  /** Reads the password for each new connection, instead of the one in `url`; once more when the server refuses it. */
-  readPassword?: () => Promise<string>;
-  /** Name that PostgreSQL shows for the sessions, unless `url` or PGAPPNAME has one. */
-  applicationName?: string | undefined;
-  /** A pooler refuses session parameters, so that statements have no timeout of PostgreSQL. */
-  pooler?: Pooler | undefined;
+export interface SessionPoolOptions extends ConnectionOptions {
   /** Maximum number of connections. */
   poolMax: number;
   /** A connection was lost that no request was waiting for. */
@@ -50,8 +40,6 @@ export interface SessionPoolOptions {
   onServerSelected?: (server: Server, previous: Server | undefined) => void;
   /** Writes are refused from now on, or no longer, because many sessions wait in the database. */
   onWritesRefused?: (areRefused: boolean) => void;
-  /** `false` for migrations. */
-  hasTimeouts?: boolean;
   /** Takes the waits for a connection of this pool, too. */
   waits?: Distribution;
 }
