@@ -82,7 +82,7 @@ describe.each([
     await sql`create extension pg_trgm`.execute(db);
     await sql`create table book (id bigint primary key, title varchar(255), text text)`.execute(db);
     await sql`create index on book using gin (fold_case(title) gin_trgm_ops)`.execute(db);
-    await sql`insert into book select n, case n when 5000 then 'Ο ΔΡΌΜΟΣ: I 1' else 'About ' || n end, '' from generate_series(1, 5000) n`.execute(
+    await sql`insert into book select n, case n when 1000 then 'Ο ΔΡΌΜΟΣ: I 1' else 'About ' || n end, '' from generate_series(1, 1000) n`.execute(
       db,
     );
     await sql`analyze book`.execute(db);
@@ -95,7 +95,7 @@ describe.each([
       search: { column: 'title', maxLength: 255 },
     });
     for (const text of ['δρόμος', 'ΔΡΌΜΟΣ', 'όμος: i', 'μοσ', 'i 1']) {
-      expect((await books.search(text)).rows.map(({ id }) => id)).toEqual([5_000]);
+      expect((await books.search(text)).rows.map(({ id }) => id)).toEqual([1_000]);
     }
     await searching.destroy();
   });
