@@ -213,7 +213,7 @@ describe('Every page', () => {
     await page().getByRole('link', { name: 'Buy milk', exact: true }).click();
     await hasFocus('h1:text("Buy milk")');
     await page().getByRole('link', { name: 'Edit' }).click();
-    await hasFocus('h1:text("Edit todo")');
+    await hasFocus('textarea');
     await page().goBack();
     await hasFocus('h1:text("Buy milk")');
     await page().goBack();

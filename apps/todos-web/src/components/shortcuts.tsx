@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso/router';
 import { useEffect, useState } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
-import { undoTick } from '../data/tick.ts';
+import { undo } from '../data/changes.ts';
 
 /** Part of an address that puts the focus into the search field of the list. */
 export const SEARCH_HASH = '#search';
@@ -12,9 +12,9 @@ const KEYS = [
   ['?', 'this list'],
   ['Arrows', 'the next todo in the list, or the one before'],
   ['Space', 'tick the todo, or take its tick away'],
-  ['Ctrl Z', 'undo the last tick'],
+  ['Ctrl Z', 'undo the last change, then the one before'],
   ['Shift Space', 'while selecting: everything from the last one'],
-  ['Esc', 'close a message'],
+  ['Esc', 'leave the form or the selection; close a message'],
 ];
 
 const SWITCH = 'shortcuts';
@@ -40,8 +40,9 @@ export function Shortcuts() {
       const { key, altKey, ctrlKey, metaKey, isComposing } = event;
       const isTyped = (event.target as Element).matches('textarea, input:not([type=checkbox])');
       if (isTyped || isComposing || altKey || document.querySelector('dialog')) return;
-      const isUndo = (ctrlKey || metaKey) && key === 'z';
-      const act = isUndo ? undoTick : ctrlKey || metaKey || !isOn ? undefined : actions.get(key);
+      // In a form, it undoes what is typed.
+      const isUndo = (ctrlKey || metaKey) && key === 'z' && !document.querySelector('form.card');
+      const act = isUndo ? undo : ctrlKey || metaKey || !isOn ? undefined : actions.get(key);
       if (!act) return;
       event.preventDefault();
       act();

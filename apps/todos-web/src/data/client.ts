@@ -1,4 +1,4 @@
-import type { todosClient } from '@rest-services/client';
+import { fetchWithRetries, type todosClient } from '@rest-services/client';
 
 interface Options {
   params?: { path: Record<string, string | number> };
@@ -10,7 +10,8 @@ interface Options {
 const send = (method: string) => async (path: string, options: Options) => {
   const { params, body, headers, signal = null } = options;
   const address = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params!.path[name]!));
-  const response = await fetch(address, {
+  // Without a network, each retry would be lost as well.
+  const response = await (navigator.onLine ? fetchWithRetries : fetch)(address, {
     method,
     signal,
     headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
@@ -25,7 +26,7 @@ const send = (method: string) => async (path: string, options: Options) => {
   }
 };
 
-/** The methods of the client of the todos service that these pages need, in a tenth of its 2.6 kB: pages have 20 kB. */
+/** The methods of the client of the todos service that these pages need, in a tenth of its 2.6 kB: pages have 22 kB. */
 export const client = { GET: send('GET'), POST: send('POST'), PUT: send('PUT') } as Pick<
   ReturnType<typeof todosClient>,
   'GET' | 'POST' | 'PUT'
