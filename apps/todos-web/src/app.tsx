@@ -1,5 +1,5 @@
-import { LocationProvider, useLocation } from 'preact-iso/router';
 import { useLayoutEffect } from 'preact/hooks';
+import { useLocation } from './data/router.ts';
 import { CheckIcon, PlusIcon } from './components/icons.tsx';
 import { Notices } from './components/notices.tsx';
 import { Shortcuts } from './components/shortcuts.tsx';
@@ -11,9 +11,6 @@ import { List } from './pages/list.tsx';
 import { New } from './pages/new.tsx';
 import { NotFound } from './pages/not-found.tsx';
 
-/** Links to anything else, such as /docs, are the service's own and leave the client. */
-const clientPaths = /^\/(todos([/?]|$)|$)/;
-
 const pages = [
   [/^\/$/, Home],
   [/^\/todos$/, List],
@@ -24,7 +21,7 @@ const pages = [
 
 export function App() {
   return (
-    <LocationProvider scope={clientPaths}>
+    <>
       <Header />
       <Notices />
       <Unsent />
@@ -33,11 +30,10 @@ export function App() {
         <a href="/docs">The API of this service</a>
         <Shortcuts />
       </footer>
-    </LocationProvider>
+    </>
   );
 }
 
-/** The router's own is larger by 1.5 kB: it also waits for pages that are loaded later. */
 function CurrentPage() {
   const { path, wasPush } = useLocation();
   useLayoutEffect(() => {

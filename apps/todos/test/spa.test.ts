@@ -59,7 +59,7 @@ describe('In production mode', () => {
     const { status, headers, text } = await get('/licenses.txt');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
     const [, ...sections] = text.split(/^## /m);
-    expect(sections.map((section) => section.split(' ')[0]).sort()).toEqual(['preact', 'preact-iso']);
+    expect(sections.map((section) => section.split(' ')[0]).sort()).toEqual(['preact']);
     for (const section of sections) expect(section).toMatch('Permission is hereby granted');
   });
 

@@ -6,11 +6,6 @@ import type { Load } from '../hooks/use-load.ts';
 /** The page that the visit began with leaves the focus where the browser has put it. */
 let isFirstPage = true;
 
-const paths = ['', ''];
-
-/** Path of the page that was shown before this one. */
-export const previousPath = () => paths[0]!;
-
 interface PageProps {
   /** The tab's title; without it, the name of the client alone. */
   title?: string;
@@ -28,10 +23,6 @@ export function Page({ title, heading, focusOn, class: name, children }: PagePro
   useLayoutEffect(() => {
     document.title = title ? `${title} · Todos` : 'Todos';
   }, [title]);
-
-  useLayoutEffect(() => {
-    paths.splice(0, 2, paths[1]!, location.pathname);
-  }, []);
 
   useEffect(() => {
     const field = focusOn && document.querySelector<HTMLElement>(focusOn);

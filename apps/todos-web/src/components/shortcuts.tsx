@@ -1,7 +1,7 @@
-import { useLocation } from 'preact-iso/router';
 import { useEffect, useState } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
 import { undo } from '../data/changes.ts';
+import { route } from '../data/router.ts';
 
 /** Part of an address that puts the focus into the search field of the list. */
 export const SEARCH_HASH = '#search';
@@ -21,7 +21,6 @@ const SWITCH = 'shortcuts';
 
 /** Keys for frequent actions, and the button that lists them. */
 export function Shortcuts() {
-  const { route } = useLocation();
   const [isOpen, setOpen] = useState(false);
   const [isOn, setOn] = useState(readSwitch);
 
@@ -49,7 +48,7 @@ export function Shortcuts() {
     };
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
-  }, [isOn, route]);
+  }, [isOn]);
 
   return (
     <>

@@ -212,7 +212,6 @@ export function TodoForm({ initial, draftKey, id, isGone: wasGone = false, stuck
               // In another tab or window it leaves this form as it is.
               if (event.ctrlKey || event.metaKey || event.shiftKey) return;
               event.preventDefault();
-              event.stopPropagation();
               forget();
               onLeave(isGone);
             }}

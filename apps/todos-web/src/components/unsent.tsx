@@ -1,7 +1,7 @@
-import { useLocation } from 'preact-iso/router';
 import { connection } from '../data/api.ts';
 import { formatCount, shortened } from '../data/format.ts';
 import { outbox, update, waiting, type Change } from '../data/outbox.ts';
+import { useLocation } from '../data/router.ts';
 import { isOnItsWay, send } from '../data/sender.ts';
 import { useOnline } from '../hooks/use-online.ts';
 

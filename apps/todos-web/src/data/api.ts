@@ -1,8 +1,12 @@
 import type { TodosPaths } from '@rest-services/client';
-import { client } from './client.ts';
 import { createStore } from './store.ts';
 
-export type Todo = TodosPaths['/api/todos/{id}']['get']['responses'][200]['content']['application/json'];
+type JsonOf<Operation> = Operation extends { responses: { 200: { content: { 'application/json': infer Json } } } }
+  ? Json
+  : never;
+type Paths = TodosPaths['/api/todos'];
+
+export type Todo = JsonOf<TodosPaths['/api/todos/{id}']['get']>;
 
 /** Where the service refuses a description, in Unicode code points. */
 export const DESCRIPTION_LIMIT = 255;
@@ -11,6 +15,10 @@ const TIMEOUT_MS = 15_000;
 
 /** Ten thousand todos are 800 kB, and a phone may have a bad day. */
 const LIST_TIMEOUT_MS = 60_000;
+
+/** As `fetchWithRetries` of the client does, which would take 0.5 of the 22 kB: here, the outbox retries what is lost. */
+const MAX_RETRIES = 3;
+const MAX_RETRY_AFTER_S = 30;
 
 /** `failed` may work later; with each other kind, a person has to decide. */
 export type ProblemKind = 'missing' | 'changed' | 'refused' | 'unsure' | 'failed';
@@ -31,26 +39,22 @@ export class Problem extends Error {
 /** Whether the last response was the service's, or one that the service worker has kept from an earlier visit. */
 export const connection = createStore({ isKept: false });
 
-const OFFLINE = 'You are offline.';
-
 /** What was thrown, as a Problem. */
 export const asProblem = (reason: unknown) =>
   reason instanceof Problem ? reason : new Problem('failed', 'The server has a problem.', { cause: reason });
-
-const inTime = () => AbortSignal.timeout(TIMEOUT_MS);
-
-const isKeptOf = (response: Response) => response.headers.has('x-kept');
 
 // Each of these throws a Problem.
 
 /** @returns nothing while the list has the tag that it had before */
 export async function listTodos(tag?: string) {
-  const headers = tag ? { 'if-none-match': tag } : {};
-  const request = client.GET('/api/todos', { headers, signal: AbortSignal.timeout(LIST_TIMEOUT_MS) });
-  const { data: todos, response } = await received(request, 304);
+  const { data, response, isKept } = await request<JsonOf<Paths['get']>>(
+    '/api/todos',
+    { headers: tag ? { 'if-none-match': tag } : {} },
+    LIST_TIMEOUT_MS,
+  );
   if (response.status === 304) return undefined;
-  if (!Array.isArray(todos)) throw asProblem(todos);
-  return { todos, tag: response.headers.get('etag') ?? undefined, isKept: isKeptOf(response) };
+  if (!Array.isArray(data)) throw asProblem(data);
+  return { todos: data, tag: response.headers.get('etag') ?? undefined, isKept };
 }
 
 /**
@@ -58,67 +62,83 @@ export async function listTodos(tag?: string) {
  * @returns with the tag of the todo, as a strong one: a proxy that compresses makes it weak, and If-Match takes only strong ones
  */
 export async function readTodo(id: string, isFresh = false) {
-  const request = client.GET('/api/todos/{id}', { params: { path: { id: parseInt(id, 10) } }, signal: inTime() });
-  const { data: todo, response } = await received(request);
-  const isKept = isKeptOf(response);
-  if (isFresh && isKept) throw unreachable();
-  if (typeof todo?.description !== 'string') throw asProblem(todo);
+  const { data: todo, response, isKept } = await request<Todo>(`/api/todos/${parseInt(id, 10)}`);
+  if (isFresh && isKept) throw lost();
+  if (typeof todo.description !== 'string') throw asProblem(todo);
   return { todo, tag: response.headers.get('etag')?.replace(/^W\//, ''), isKept };
 }
 
 /** A key for all requests that create one todo. `randomUUID` needs https. */
 export const createRequestKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
+/** @returns the id */
 export async function createTodo(description: string, requestKey: string) {
-  const headers = { 'idempotency-key': requestKey };
-  const { data } = await received(client.POST('/api/todos', { body: { description }, headers, signal: inTime() }));
+  const { id } = await write<Paths['post']>('POST', { description }, { 'idempotency-key': requestKey });
   // What stands between may have answered.
-  if (!Number.isInteger(data!.id)) throw asProblem(data);
-  return data!;
+  if (!Number.isInteger(id)) throw asProblem(id);
+  return id;
 }
 
 /** @param tags of the todo that is replaced, and that must not be another by now */
 export async function updateTodo(todo: Todo, tags: string) {
-  const { data } = await received(
-    client.PUT('/api/todos', { body: todo, headers: { 'if-match': tags }, signal: inTime() }),
-  );
-  if (data!.id !== todo.id) throw asProblem(data);
+  const { id } = await write<Paths['put']>('PUT', todo, { 'if-match': tags });
+  if (id !== todo.id) throw asProblem(id);
 }
 
-async function received<Body extends object>(
-  request: Promise<{ data?: Body; error?: unknown; response: Response }>,
-  other?: number,
-): Promise<{ data?: Body; response: Response }> {
-  const { data, error, response } = await request.catch((cause: unknown) => {
-    throw asProblem(lostAnswer(cause));
-  });
-  const isKept = isKeptOf(response);
+async function write<Operation>(method: string, body: object, headers: Record<string, string>) {
+  const init = { method, body: JSON.stringify(body), headers: { ...headers, 'content-type': 'application/json' } };
+  return (await request<JsonOf<Operation>>('/api/todos', init)).data;
+}
+
+async function request<Body>(address: string, init: RequestInit = {}, timeoutMs = TIMEOUT_MS) {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetchAgain(address, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+    text = await response.text();
+  } catch (cause) {
+    throw lost(cause);
+  }
+  const { status, headers } = response;
+  const isKept = headers.has('x-kept');
   if (isKept !== connection.get().isKept) connection.update({ isKept });
-  if (response.status === other) return { response };
-  if (response.ok && data) return { data, response };
+  const data = parsed(text) as (Body & { message?: unknown }) | undefined;
+  if (status === 304 || (response.ok && data)) return { data: data!, response, isKept };
   // What stands between may answer as well, in words of its own.
-  const { message } = (error ?? {}) as { message?: unknown };
+  const { message } = data ?? {};
   if (typeof message === 'string') {
-    if (response.status === 404) throw new Problem('missing', 'There is no such todo.');
-    if (response.status === 412) throw new Problem('changed', 'It has been changed meanwhile.');
-    if ([400, 413, 422].includes(response.status)) throw new Problem('refused', message);
-    if (response.status === 503) {
-      throw new Problem('failed', 'The server has too much to do. Try again in a moment.');
-    }
+    if (status === 404) throw new Problem('missing', 'There is no such todo.');
+    if (status === 412) throw new Problem('changed', 'It has been changed meanwhile.');
+    if ([400, 413, 422].includes(status)) throw new Problem('refused', message);
+    if (status === 503) throw new Problem('failed', 'The server has too much to do. Try again in a moment.');
   }
-  throw asProblem(error);
+  throw asProblem(text);
 }
 
-const unreachable = (cause?: unknown) =>
-  new Problem('failed', navigator.onLine ? 'The server cannot be reached.' : OFFLINE, { cause });
-
-/** Problem that explains a missing response; the cause itself where the reason is unknown. */
-function lostAnswer(cause: unknown) {
-  if (!navigator.onLine) return unreachable(cause);
-  if (cause instanceof DOMException && cause.name === 'TimeoutError') {
-    const words = 'The server takes too long to answer; it may have done what it was asked all the same.';
-    return new Problem('failed', words, { cause });
+/** Fetches, and again when the service is overloaded and says when to come back. */
+async function fetchAgain(address: string, init: RequestInit) {
+  for (let retries = 0; ; retries += 1) {
+    const response = await fetch(address, init);
+    const seconds = Number(response.headers.get('retry-after') ?? 'none');
+    if (response.status !== 503 || !(seconds <= MAX_RETRY_AFTER_S) || retries === MAX_RETRIES) return response;
+    // Up to a half longer. Otherwise pages that were refused together would return together.
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1_000 * (1 + Math.random() / 2)));
   }
-  // `fetch` throws a TypeError when it receives no response at all.
-  return cause instanceof TypeError ? unreachable(cause) : cause;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Problem that explains a missing response. */
+function lost(cause?: unknown) {
+  const isSlow = cause instanceof DOMException && cause.name === 'TimeoutError';
+  const why = isSlow
+    ? 'The server takes too long to answer; it may have done what it was asked all the same.'
+    : 'The server cannot be reached.';
+  return new Problem('failed', navigator.onLine ? why : 'You are offline.', { cause });
 }

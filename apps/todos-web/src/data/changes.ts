@@ -1,7 +1,7 @@
 import { closeNotice, isNoticed, notify } from '../components/notices.tsx';
 import { createRequestKey, type Todo } from './api.ts';
 import { formatCount, shortened } from './format.ts';
-import { isSame } from './merge.ts';
+import { isConflict, isSame, merge } from './merge.ts';
 import { changeOf, enter, idOf, update, waiting } from './outbox.ts';
 import { isOnItsWay, send } from './sender.ts';
 import { store } from './todos.ts';
@@ -14,6 +14,7 @@ interface Made {
   before: Todo[];
   after: Todo[];
   batch?: { name: string; of: number };
+  isUndo?: boolean;
 }
 
 const history: Made[] = [];
@@ -27,7 +28,7 @@ export function tick(todos: Todo[], isCompleted: Todo['isCompleted']) {
   void make(made, (isSaved) => tell(made, isSaved));
 }
 
-function toMake(before: Todo[], change: (todo: Todo) => Todo): Made {
+function toMake(before: Todo[], change: (todo: Todo, index: number) => Todo): Made {
   const [first, second] = before;
   const about = second ? createRequestKey() : aboutTodo(first!.id);
   return { about, before, after: before.map(change), ...(second && { batch: { name: about, of: before.length } }) };
@@ -56,7 +57,7 @@ async function make({ about, before, after, batch }: Made, say: (isSaved: boolea
 
 /** Tells of a change that can be undone. */
 function tell(made: Made, isSaved = true) {
-  const { about, before, after, batch } = made;
+  const { about, before, after, batch, isUndo } = made;
   const subject = shortened(before[0]!.description);
   const isText = !batch && before[0]!.description !== after[0]!.description;
   const state = stateOf(after);
@@ -67,6 +68,7 @@ function tell(made: Made, isSaved = true) {
   notify({
     kind: 'saved',
     about,
+    ...(isUndo && { lead: 'Undone:' }),
     ...(batch ? {} : { subject, item: idOf(before[0]!.id) }),
     text: `${whole}${isSaved ? '' : ', not yet saved'}${rest > 0 ? `; ${formatCount(rest)} stay as they were` : ''}.`,
     retry: history.includes(made) ? () => takeBack(made) : undefined,
@@ -102,33 +104,18 @@ function takeBack(made: Made) {
     const now = shown.get(idOf(was.id));
     if (!now) return;
     const changed = made.after[index]!;
-    const undone = { ...now };
     // What has been changed since stays.
-    if (now.isCompleted === changed.isCompleted) undone.isCompleted = was.isCompleted;
-    if (now.description === changed.description) undone.description = was.description;
-    if (isSame(now, undone)) return;
+    const undone = merge(changed, { ...was, id: changed.id }, now);
+    if (isConflict(changed, was, now) || isSame(now, undone)) return;
     before.push(now);
     after.push(undone);
   });
-  const { about } = made;
-  const lead = 'Undone:';
-  const [first] = after;
-  if (!first) {
-    notify({ kind: 'saved', about, text: 'Nothing is left to undo: it has been changed since.' });
+  if (after.length === 0) {
+    notify({ kind: 'saved', about: made.about, text: 'Nothing is left to undo: it has been changed since.' });
     return;
   }
-  const batch = after.length > 1 ? { name: about, of: after.length } : undefined;
-  void make({ about, before, after, ...(batch && { batch }) }, (isSaved) => {
-    const whole = batch ? `${formatCount(after.length)} todos are ${stateOf(after)}` : `is ${stateOf(after)}`;
-    const isText = !batch && before[0]!.description !== first.description;
-    notify({
-      kind: 'saved',
-      about,
-      lead,
-      ...(batch ? {} : { subject: shortened(first.description), item: first.id }),
-      text: `${isText ? 'is the text again' : whole}${isSaved ? '' : ', not yet saved'}.`,
-    });
-  });
+  const undone = { ...toMake(before, (_todo, index) => after[index]!), isUndo: true };
+  void make(undone, (isSaved) => tell(undone, isSaved));
 }
 
 /** Leaves todos as they are whose change has not been sent yet. */

@@ -1,6 +1,5 @@
-import { useLocation } from 'preact-iso/router';
 import { useEffect } from 'preact/hooks';
-import { previousPath } from '../components/page.tsx';
+import { route, useLocation } from '../data/router.ts';
 
 /** The todo whose form was left last: its row takes the focus when the list is shown again. */
 let leftForm: number | undefined;
@@ -16,10 +15,10 @@ export function takeLeftForm() {
  * @param origins paths of pages to go back to
  */
 export function useWayBack(origins: RegExp, otherwise: string, id?: number) {
-  const { route, wasPush } = useLocation();
+  const { wasPush, previous } = useLocation();
   useEffect(() => {
     // It survives a reload of the form.
-    if (wasPush && origins.test(previousPath())) history.replaceState({ isOpenedHere: true }, '');
+    if (wasPush && origins.test(previous)) history.replaceState({ isOpenedHere: true }, '');
   }, []);
   return (to = otherwise) => {
     leftForm = id;

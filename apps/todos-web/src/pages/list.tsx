@@ -1,4 +1,3 @@
-import { useLocation } from 'preact-iso/router';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { AddField } from '../components/add-field.tsx';
 import type { Todo } from '../data/api.ts';
@@ -7,6 +6,7 @@ import { formatCount, shortened } from '../data/format.ts';
 import { notify } from '../components/notices.tsx';
 import { Empty, Failure, Loading, Page } from '../components/page.tsx';
 import { Row } from '../components/row.tsx';
+import { route, useLocation } from '../data/router.ts';
 import { prepareSearch, search } from '../data/search.ts';
 import { Selection } from '../components/selection.tsx';
 import { SEARCH_HASH } from '../components/shortcuts.tsx';
@@ -30,8 +30,9 @@ export function List() {
   const { timesLoaded, todos } = useTodos();
   const load = useFreshLoad(loadTodos, isListTagged);
   const [leftForm] = useState(takeLeftForm);
-  const show = query.show && Object.hasOwn(filters, query.show) ? (query.show as Filter) : 'all';
-  const text = query.q ?? '';
+  const asked = query.get('show') ?? '';
+  const show = Object.hasOwn(filters, asked) ? (asked as Filter) : 'all';
+  const text = query.get('q') ?? '';
   const focusOn = location.hash === SEARCH_HASH ? SEARCH_HASH : leftForm && `[data-item="${leftForm}"] .edit`;
   return (
     <Page title={`${filters[show]} todos`} heading={`${filters[show]} todos`} {...(focusOn ? { focusOn } : {})}>
@@ -80,7 +81,6 @@ interface TodosProps {
 }
 
 function Todos({ todos, timesLoaded, show, text, leftForm }: TodosProps) {
-  const { route } = useLocation();
   outbox.use();
   const [selected, setSelected] = useState<ReadonlySet<number>>();
   const [looks, setLooks] = useState(0);
@@ -120,8 +120,7 @@ function Todos({ todos, timesLoaded, show, text, leftForm }: TodosProps) {
   useEffect(() => {
     if (!isSelecting) return;
     const stop = (event: KeyboardEvent) => {
-      const isForField =
-        event.target instanceof HTMLInputElement && event.target.value !== '' && event.target.type !== 'checkbox';
+      const isForField = (event.target as Element).matches('#add, [type=search]');
       if (event.key !== 'Escape' || isForField || document.querySelector('dialog')) return;
       event.preventDefault();
       stopSelecting();
@@ -195,7 +194,7 @@ function Todos({ todos, timesLoaded, show, text, leftForm }: TodosProps) {
           onCancel={stopSelecting}
         />
       )}
-      {order.length > 0 ? (
+      {timesLoaded > 0 && order.length > 0 ? (
         <VirtualList items={order} chosenBy={`${show} ${text}`} keyOf={firstIdOf} initialFocus={leftForm}>
           {(id) => {
             const todo = byId.get(id) ?? byId.get(idOf(id));

@@ -1,13 +1,13 @@
-import { useLocation } from 'preact-iso/router';
 import { useState } from 'preact/hooks';
 import { Loading, Page } from '../components/page.tsx';
 import { TodoForm } from '../components/todo-form.tsx';
 import { changeOf, outboxOpened } from '../data/outbox.ts';
+import { useLocation } from '../data/router.ts';
 import { useLoad } from '../hooks/use-load.ts';
 import { useWayBack } from '../hooks/use-way-back.ts';
 
 export function New() {
-  const { again = '' } = useLocation().query;
+  const again = useLocation().query.get('again') ?? '';
   return <NewTodo key={again} again={again} />;
 }
 
