@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { settles } from '../test/browser.ts';
@@ -66,12 +67,13 @@ async function startProxy(target: () => string) {
     const passed = request(target() + path, { method, headers }, (response) => {
       entry.status = response.statusCode;
       if (fault.lose === 'response') {
-        response.resume().once('end', drop);
+        response.resume().once('close', drop);
         return;
       }
       const changed = fault.headers?.(response.headers) ?? response.headers;
       outgoing.writeHead(response.statusCode!, changed);
-      response.pipe(outgoing);
+      // A service that ends within a response is no reason to wait for the rest.
+      pipeline(response, outgoing, () => undefined);
     });
     passed.once('error', drop);
     incoming.pipe(passed);

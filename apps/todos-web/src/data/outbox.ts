@@ -56,6 +56,9 @@ export const unkept = new Set<string>();
 const realIds = new Map<number, number>();
 const firstIds = new Map<number, number>();
 
+/** Changes that wait no more. */
+const over = new Set<string>();
+
 const watchers = new Map<string, (outcome: Outcome) => void>();
 const channel = new BroadcastChannel('outbox');
 const tab = createRequestKey();
@@ -188,6 +191,8 @@ function apply(put: Change[], removed: string[]) {
   }
   for (const change of put) {
     const before = changes.get(change.key);
+    // Another tab may tell of it later than it has been sent.
+    if (over.has(change.key) && change.state === 'waiting') continue;
     if (before) {
       unindex(before, change.state === 'waiting');
       touched.add(before.mine.id);
@@ -202,6 +207,7 @@ function apply(put: Change[], removed: string[]) {
 }
 
 function settle({ key }: Change, outcome: Outcome) {
+  if (outcome !== 'stuck') over.add(key);
   watchers.get(key)?.(outcome);
   watchers.delete(key);
 }

@@ -186,7 +186,7 @@ function Todos({ todos, timesLoaded, show, text, leftForm }: TodosProps) {
           }}
           onTick={(isCompleted) => {
             change(
-              todos.filter(({ id }) => selected.has(id)),
+              todos.filter(({ id }) => selected.has(id) || selected.has(firstIdOf(id))),
               isCompleted,
             );
             stopSelecting();
