@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { pipeline } from 'node:stream';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { settles } from '../test/browser.ts';
@@ -73,7 +72,8 @@ async function startProxy(target: () => string) {
       const changed = fault.headers?.(response.headers) ?? response.headers;
       outgoing.writeHead(response.statusCode!, changed);
       // A service that ends within a response is no reason to wait for the rest.
-      pipeline(response, outgoing, () => undefined);
+      response.pipe(outgoing);
+      response.once('close', () => response.complete || drop());
     });
     passed.once('error', drop);
     incoming.pipe(passed);

@@ -347,6 +347,24 @@ describe('What others write', () => {
   });
 });
 
+describe('A list that has no tag, because it is too long for one', () => {
+  test('is not read every 15 seconds', async () => {
+    let requests = 0;
+    await page().route('**/api/todos', (route) => {
+      requests += 1;
+      return route.fulfill({ json: [{ id: 1, description: 'Buy milk', isCompleted: 0 }] });
+    });
+    await page().clock.install();
+    await page().goto('/todos');
+    await settles(rows, ['Buy milk']);
+    await page().clock.runFor(240_000);
+    expect(requests).toBe(1);
+    const polled = page().waitForRequest('**/api/todos');
+    await page().clock.runFor(75_000);
+    await polled;
+  });
+});
+
 describe('A list of 10,000 todos', () => {
   test('is not sent again while it is the same: home, list, one and back', async () => {
     await store(...Array.from({ length: 100 }, (_, n) => `Number ${n + 1}`));
