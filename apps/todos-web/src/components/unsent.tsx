@@ -29,7 +29,7 @@ export function Unsent() {
                   <b>{changes}.</b>{' '}
                   {isKept
                     ? `This browser keeps ${count === 1 ? 'it' : 'them'}${isOnline ? ', and tries again.' : ' until you are back online.'}`
-                    : 'This browser stores nothing: leave the page open until they are.'}
+                    : 'This browser stores nothing: leave the page open until then.'}
                 </>
               )}
             </p>

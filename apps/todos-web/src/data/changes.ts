@@ -2,7 +2,7 @@ import { closeNotice, isNoticed, notify } from '../components/notices.tsx';
 import { createRequestKey, type Todo } from './api.ts';
 import { formatCount, shortened } from './format.ts';
 import { isConflict, isSame, merge } from './merge.ts';
-import { changeOf, enter, idOf, update, waiting } from './outbox.ts';
+import { changeOf, enter, idOf, isWaiting, update, waiting } from './outbox.ts';
 import { isOnItsWay, send } from './sender.ts';
 import { store } from './todos.ts';
 
@@ -25,7 +25,7 @@ export function tick(todos: Todo[], isCompleted: Todo['isCompleted']) {
   if (before.length === 0) return;
   const made = toMake(before, (todo) => ({ ...todo, isCompleted }));
   history.push(made);
-  void make(made, (isSaved) => tell(made, isSaved));
+  void make(made);
 }
 
 function toMake(before: Todo[], change: (todo: Todo, index: number) => Todo): Made {
@@ -36,10 +36,11 @@ function toMake(before: Todo[], change: (todo: Todo, index: number) => Todo): Ma
 
 const aboutTodo = (id: number) => `todo ${idOf(id)}`;
 
-/** @param say tells of the change: at once where it is one, and again when it is saved */
-async function make({ about, before, after, batch }: Made, say: (isSaved: boolean) => void) {
+/** Makes a change, and tells of it: at once where it is one, and when it is saved. */
+async function make(made: Made) {
+  const { about, before, after, batch } = made;
   const { outcomes } = enter(before.map((base, index) => ({ base, mine: after[index]!, ...(batch && { batch }) })));
-  if (!batch) say(false);
+  if (!batch) tell(made);
   const ended = await Promise.all(outcomes);
   const isDone = (_todo: Todo, index: number) => ended[index] === 'done';
   const saved = before.filter(isDone).length;
@@ -52,12 +53,14 @@ async function make({ about, before, after, batch }: Made, say: (isSaved: boolea
   const done = after.filter(isDone);
   before.splice(0, Infinity, ...before.filter(isDone));
   after.splice(0, Infinity, ...done);
-  if (saved > 0 && (batch || isNoticed(about))) say(true);
+  const isStill = made.isUndo || history.includes(made);
+  if (isStill && saved > 0 && (batch || isNoticed(about))) tell(made);
 }
 
-/** Tells of a change that can be undone. */
-function tell(made: Made, isSaved = true) {
+/** Tells of a change, and whether it is saved. */
+function tell(made: Made) {
   const { about, before, after, batch, isUndo } = made;
+  const isSaved = !after.some(({ id }) => isWaiting(idOf(id)));
   const subject = shortened(before[0]!.description);
   const isText = !batch && before[0]!.description !== after[0]!.description;
   const state = stateOf(after);
@@ -115,7 +118,7 @@ function takeBack(made: Made) {
     return;
   }
   const undone = { ...toMake(before, (_todo, index) => after[index]!), isUndo: true };
-  void make(undone, (isSaved) => tell(undone, isSaved));
+  void make(undone);
 }
 
 /** Leaves todos as they are whose change has not been sent yet. */

@@ -47,8 +47,7 @@ function shownOf(id: number) {
   let todo = listed.get(id);
   for (const { state, base, mine } of changesOf(id)) {
     if (state === 'done') todo = mine;
-    else if (!base) todo = mine;
-    else if (state === 'waiting') todo &&= merge(base, mine, todo);
+    else if (state === 'waiting') todo = base ? todo && merge(base, mine, todo) : mine;
   }
   return todo;
 }
