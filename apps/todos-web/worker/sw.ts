@@ -15,9 +15,10 @@ const SHOWN = 'shown';
 worker.addEventListener('install', (event) => event.waitUntil(install()));
 worker.addEventListener('activate', (event) => event.waitUntil(activate()));
 worker.addEventListener('fetch', (event) => {
-  const { method, mode, url } = event.request;
+  const { cache, method, mode, url } = event.request;
   const { origin, pathname } = new URL(url);
-  if (method !== 'GET' || origin !== worker.origin) return;
+  // What a write is made from comes from the service.
+  if (method !== 'GET' || origin !== worker.origin || cache === 'no-store') return;
   if (mode === 'navigate') {
     if (/^\/(todos(\/|$)|$)/.test(pathname)) event.respondWith(page(event.request));
   } else if (pathname in files) event.respondWith(builtFile(event.request));

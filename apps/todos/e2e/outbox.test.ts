@@ -93,6 +93,22 @@ describe('Nobody’s edit is overwritten', () => {
     await hides(page(), 'is not saved');
   });
 
+  test('by a text that waits for a choice; what was done after it is sent when it is discarded', async () => {
+    await store('Buy milk');
+    await open('/todos/edit/1');
+    await setOffline(true);
+    await description().fill('Buy oat milk');
+    await button('Save').click();
+    await shows(page(), '1 change is not sent yet.');
+    await change(1, 'Buy rye bread');
+    await button('Mark as done').click();
+    await setOffline(false);
+    await shows(page(), '“Buy oat milk” is not saved.');
+    await button('Discard').click();
+    await settles(stored, ['✓ Buy rye bread']);
+    await hides(page(), 'is not saved');
+  });
+
   test.each([
     ['W/"…"', (tag: string) => `W/${tag}`],
     ['"…-gzip"', (tag: string) => tag.replace(/"$/, '-gzip"')],

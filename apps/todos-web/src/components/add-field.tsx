@@ -93,8 +93,8 @@ export function AddField({ onAdd }: { onAdd: (descriptions: string[]) => Promise
       <p class="error" id="add-error" role="alert">
         {isTooLong && `This is too long: ${DESCRIPTION_LIMIT} characters fit.`}
       </p>
-      <p class={isTooLong ? 'count over' : 'count'} id="add-count">
-        {remaining <= FEW && `${Math.abs(remaining)} characters ${isTooLong ? 'too many' : 'left'}`}
+      <p class="count" id="add-count">
+        {remaining <= FEW && remaining >= 0 && `${remaining} characters left`}
       </p>
       {pasted && <Question lines={pasted.lines} onClose={answer} />}
     </form>

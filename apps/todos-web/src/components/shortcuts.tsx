@@ -10,9 +10,9 @@ const KEYS = [
   ['n', 'a new todo'],
   ['/', 'search'],
   ['?', 'this list'],
-  ['Arrows', 'the next todo in the list, or the one before'],
+  ['Arrows', 'the next todo, or the one before'],
   ['Space', 'tick the todo, or take its tick away'],
-  ['Ctrl Z', 'undo the last change, then the one before'],
+  ['Ctrl Z', 'undo the last change'],
   ['Shift Space', 'while selecting: everything from the last one'],
   ['Esc', 'leave the form or the selection; close a message'],
 ];

@@ -154,9 +154,7 @@ export function TodoForm({ initial, draftKey, id, isGone: wasGone = false, stuck
           What you have typed is still here: you can save it as a new todo.
         </Failed>
       ) : (
-        problem?.kind === 'unsure' && (
-          <Failed what="This may have been saved already.">{problem.message} Save it to send it again.</Failed>
-        )
+        problem?.kind === 'unsure' && <Failed what="This may have been saved already.">{problem.message}</Failed>
       )}
       <label for="description">Description</label>
       <textarea

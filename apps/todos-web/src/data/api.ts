@@ -58,11 +58,17 @@ export async function listTodos(tag?: string) {
 }
 
 /**
- * @param isFresh whether what the service worker has kept is of no use
+ * @param isFresh whether the service worker must not answer, because a write is made from it
  * @returns with the tag of the todo, as a strong one: a proxy that compresses makes it weak, and If-Match takes only strong ones
  */
 export async function readTodo(id: string, isFresh = false) {
-  const { data: todo, response, isKept } = await request<Todo>(`/api/todos/${parseInt(id, 10)}`);
+  const {
+    data: todo,
+    response,
+    isKept,
+  } = await request<Todo>(`/api/todos/${parseInt(id, 10)}`, {
+    cache: isFresh ? 'no-store' : 'default',
+  });
   if (isFresh && isKept) throw lost();
   if (typeof todo.description !== 'string') throw asProblem(todo);
   return { todo, tag: response.headers.get('etag')?.replace(/^W\//, ''), isKept };

@@ -159,6 +159,8 @@ async function keepInChunks(entered: Change[], replaced: string[]) {
 export async function update(put: Change[], removed: string[] = []) {
   apply(put, removed);
   await keep(put, removed);
+  // Later changes of the same todo have waited for it.
+  if (removed.length > 0) onEntered();
 }
 
 async function keep(put: Change[], removed: string[]) {

@@ -3,8 +3,8 @@ import { asProblem, Problem, type Todo } from './api.ts';
 import { isConflict, isSame, merge } from './merge.ts';
 import { changeOf, changesOf, outbox, reread, setTrouble, unkept, update, waiting, type Change } from './outbox.ts';
 
-/** Requests that are on their way at once. */
-const WRITERS = 8;
+/** Requests that are on their way at once. Browsers have six connections, of which reading needs some. */
+const WRITERS = 4;
 
 /** Maximum number of times that a todo which others change is decided again, before a person is told. */
 const MAX_DECISIONS = 5;
@@ -16,6 +16,7 @@ const MAX_DELAY_MS = 60_000;
 
 let running: Promise<void> | undefined;
 let isAskedAgain = false;
+let startWriters: (() => void) | undefined;
 let failures = 0;
 let timer: ReturnType<typeof setTimeout>;
 
@@ -26,6 +27,8 @@ const failed = new Set<string>();
 /** Sends what waits. It ends when all that can be sent has been: what still waits is then in trouble. */
 export function send(): Promise<void> {
   isAskedAgain = true;
+  // What is new does not wait for a slow response.
+  startWriters?.();
   running ??= exclusively(sendAll).finally(() => {
     running = undefined;
     if (isAskedAgain) void send();
@@ -46,7 +49,16 @@ async function sendAll() {
     clearTimeout(timer);
     await reread();
     const problems: Problem[] = [];
-    await Promise.all(Array.from({ length: WRITERS }, () => write(problems)));
+    const writers = new Set<Promise<void>>();
+    startWriters = () => {
+      while (writers.size < WRITERS && next()) {
+        const writer: Promise<void> = write(problems).finally(() => writers.delete(writer));
+        writers.add(writer);
+      }
+    };
+    startWriters();
+    while (writers.size > 0) await Promise.race(writers);
+    startWriters = undefined;
     setTrouble(problems[0]?.message);
     if (problems.length === 0) failures = 0;
     else {

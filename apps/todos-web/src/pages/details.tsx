@@ -52,9 +52,7 @@ function TodoDetails({ id }: { id: string }) {
               <PencilIcon /> Edit
             </a>
           </p>
-          <p class="hint">
-            A todo cannot be deleted: the service has no way to. Mark it as done, or write another text.
-          </p>
+          <p class="hint">A todo cannot be deleted: the service has no way to.</p>
         </div>
       )}
       <p>
