@@ -116,7 +116,7 @@ describe('Nobody’s edit is overwritten', () => {
   ])('behind a proxy that makes tags %s; a save ends saved', async (_name, changed) => {
     await store('Buy milk');
     proxy().fault = () => ({
-      headers: ({ etag, ...headers }) => ({ ...headers, ...(etag ? { etag: changed(String(etag)) } : {}) }),
+      headers: ({ etag, ...headers }) => ({ ...headers, ...(etag ? { etag: changed(etag) } : {}) }),
     });
     await open('/todos/edit/1');
     await change(1, 'Buy milk', 1);
@@ -176,7 +176,7 @@ describe('What was done is not lost', () => {
     await field().focus();
     await paste(page(), lines.join('\n'));
     await button('Add 40 todos').click();
-    await settles(async () => posts >= 6, true);
+    await settles(() => Promise.resolve(posts >= 6), true);
     await page().reload();
     release();
     await settles(stored, lines);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { createServer, request, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import type { Page } from 'playwright-core';
@@ -43,7 +43,7 @@ async function startProxy(target: () => string) {
       await once(server, 'close');
     },
   };
-  const server = createServer(async (incoming, outgoing) => {
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const { method = '', url: path = '', headers } = incoming;
     const isApi = path.startsWith('/api/');
     const fault = (isApi && proxy.fault?.(incoming)) || {};
@@ -77,7 +77,8 @@ async function startProxy(target: () => string) {
     });
     passed.once('error', drop);
     incoming.pipe(passed);
-  });
+  };
+  const server = createServer((incoming, outgoing) => void answer(incoming, outgoing));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -82,6 +82,7 @@ describe('What is done offline is sent when the connection is back, and “You a
     await description().fill('Buy milk');
     await save().click();
     await settles(stored, ['Buy milk']);
+    await settles(() => Promise.resolve(keys.length), 2);
     expect(keys).toEqual([expect.stringMatching(/^[\d-]{7,}$/), keys[0]]);
   });
 });

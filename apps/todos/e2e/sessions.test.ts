@@ -42,7 +42,7 @@ async function restartServer() {
 beforeAll(async () => {
   [database, browser] = await Promise.all([createTestDatabase(), connectBrowser()]);
   await startServer();
-  db = openTestConnection(database.url) as Kysely<TodosDatabase>;
+  db = openTestConnection<TodosDatabase>(database.url);
   await sql`create table audit (at bigint generated always as identity, todo bigint, was text, becomes text)`.execute(
     db,
   );
@@ -234,7 +234,7 @@ test.each(seeds)('Two users lose, double and overwrite nothing: seed %i', async 
     await users[random(2)]!.step();
   }
   proxy().fault = undefined;
-  await Promise.all(users.map(({ finish }) => finish()));
+  await Promise.all(users.map((user) => user.finish()));
 
   const { rows: audit } = await sql<{ was: string | null; becomes: string }>`
     select was, becomes from audit order by at`.execute(db);

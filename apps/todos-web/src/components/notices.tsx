@@ -166,13 +166,13 @@ function Batches() {
       {batches.map(({ name, of, left, isCompleted }) => {
         const text = `${formatCount(of - left)} of ${formatCount(of)} todos are ${isCompleted ? 'done' : 'open again'}`;
         return (
-          <div key={name} class="notice">
+          <aside key={name} class="notice">
             <p>{text}.</p>
             <progress aria-label={text} value={of - left} max={of} />
             <button type="button" onClick={() => stopBatch(name)}>
               Stop
             </button>
-          </div>
+          </aside>
         );
       })}
     </>

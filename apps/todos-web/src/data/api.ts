@@ -47,14 +47,14 @@ export const asProblem = (reason: unknown) =>
 
 /** @returns nothing while the list has the tag that it had before */
 export async function listTodos(tag?: string) {
-  const { data, response, isKept } = await request<JsonOf<Paths['get']>>(
+  const { data, response, isKept } = await request(
     '/api/todos',
     { headers: tag ? { 'if-none-match': tag } : {} },
     LIST_TIMEOUT_MS,
   );
   if (response.status === 304) return undefined;
   if (!Array.isArray(data)) throw asProblem(data);
-  return { todos: data, tag: response.headers.get('etag') ?? undefined, isKept };
+  return { todos: data as JsonOf<Paths['get']>, tag: response.headers.get('etag') ?? undefined, isKept };
 }
 
 /**
@@ -62,14 +62,10 @@ export async function listTodos(tag?: string) {
  * @returns with the tag of the todo, as a strong one: a proxy that compresses makes it weak, and If-Match takes only strong ones
  */
 export async function readTodo(id: string, isFresh = false) {
-  const {
-    data: todo,
-    response,
-    isKept,
-  } = await request<Todo>(`/api/todos/${parseInt(id, 10)}`, {
-    cache: isFresh ? 'no-store' : 'default',
-  });
+  const address = `/api/todos/${parseInt(id, 10)}`;
+  const { data, response, isKept } = await request(address, { cache: isFresh ? 'no-store' : 'default' });
   if (isFresh && isKept) throw lost();
+  const todo = data as Todo;
   if (typeof todo.description !== 'string') throw asProblem(todo);
   return { todo, tag: response.headers.get('etag')?.replace(/^W\//, ''), isKept };
 }
@@ -79,7 +75,7 @@ export const createRequestKey = () => crypto.getRandomValues(new Uint32Array(4))
 
 /** @returns the id */
 export async function createTodo(description: string, requestKey: string) {
-  const { id } = await write<Paths['post']>('POST', { description }, { 'idempotency-key': requestKey });
+  const { id } = await write('POST', { description }, { 'idempotency-key': requestKey });
   // What stands between may have answered.
   if (!Number.isInteger(id)) throw asProblem(id);
   return id;
@@ -87,16 +83,16 @@ export async function createTodo(description: string, requestKey: string) {
 
 /** @param tags of the todo that is replaced, and that must not be another by now */
 export async function updateTodo(todo: Todo, tags: string) {
-  const { id } = await write<Paths['put']>('PUT', todo, { 'if-match': tags });
+  const { id } = await write('PUT', todo, { 'if-match': tags });
   if (id !== todo.id) throw asProblem(id);
 }
 
-async function write<Operation>(method: string, body: object, headers: Record<string, string>) {
+async function write(method: string, body: object, headers: Record<string, string>) {
   const init = { method, body: JSON.stringify(body), headers: { ...headers, 'content-type': 'application/json' } };
-  return (await request<JsonOf<Operation>>('/api/todos', init)).data;
+  return (await request('/api/todos', init)).data as JsonOf<Paths['post']>;
 }
 
-async function request<Body>(address: string, init: RequestInit = {}, timeoutMs = TIMEOUT_MS) {
+async function request(address: string, init: RequestInit = {}, timeoutMs = TIMEOUT_MS) {
   let response: Response;
   let text: string;
   try {
@@ -108,8 +104,8 @@ async function request<Body>(address: string, init: RequestInit = {}, timeoutMs 
   const { status, headers } = response;
   const isKept = headers.has('x-kept');
   if (isKept !== connection.get().isKept) connection.update({ isKept });
-  const data = parsed(text) as (Body & { message?: unknown }) | undefined;
-  if (status === 304 || (response.ok && data)) return { data: data!, response, isKept };
+  const data = parsed(text) as { message?: unknown } | undefined;
+  if (status === 304 || (response.ok && data)) return { data: data as unknown, response, isKept };
   // What stands between may answer as well, in words of its own.
   const { message } = data ?? {};
   if (typeof message === 'string') {
@@ -143,8 +139,6 @@ function parsed(text: string): unknown {
 /** Problem that explains a missing response. */
 function lost(cause?: unknown) {
   const isSlow = cause instanceof DOMException && cause.name === 'TimeoutError';
-  const why = isSlow
-    ? 'The server takes too long to answer; it may have done what it was asked all the same.'
-    : 'The server cannot be reached.';
+  const why = isSlow ? 'The server takes too long to answer.' : 'The server cannot be reached.';
   return new Problem('failed', navigator.onLine ? why : 'You are offline.', { cause });
 }

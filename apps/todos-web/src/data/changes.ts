@@ -114,7 +114,7 @@ function takeBack(made: Made) {
     after.push(undone);
   });
   if (after.length === 0) {
-    notify({ kind: 'saved', about: made.about, text: 'Nothing is left to undo: it has been changed since.' });
+    notify({ kind: 'saved', about: made.about, text: 'It has been changed since.' });
     return;
   }
   const undone = { ...toMake(before, (_todo, index) => after[index]!), isUndo: true };
