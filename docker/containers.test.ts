@@ -223,7 +223,7 @@ describe.each(services())('The image of $name', ({ name: app, path, client }) =>
 
     expect(listed.filter((entry) => entry.startsWith('@rest-services/local-postgres'))).toEqual([]);
 
-    const pages = ['preact', 'preact-iso', 'openapi-fetch'];
+    const pages = ['preact', 'openapi-fetch'];
     const listedPages = pages.filter((page) => listed.some((entry) => entry.startsWith(`${page}@`)));
     expect(listedPages).toEqual(client ? pages : []);
   });

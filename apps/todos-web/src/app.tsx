@@ -1,39 +1,49 @@
-import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router';
-import { connection } from './data/api.ts';
+import { useLayoutEffect } from 'preact/hooks';
+import { useLocation } from './data/router.ts';
 import { CheckIcon, PlusIcon } from './components/icons.tsx';
 import { Notices } from './components/notices.tsx';
+import { Shortcuts } from './components/shortcuts.tsx';
+import { Unsent } from './components/unsent.tsx';
 import { Details } from './pages/details.tsx';
 import { Edit } from './pages/edit.tsx';
 import { Home } from './pages/home.tsx';
 import { List } from './pages/list.tsx';
 import { New } from './pages/new.tsx';
 import { NotFound } from './pages/not-found.tsx';
-import { Shortcuts } from './components/shortcuts.tsx';
-import { useOnline } from './hooks/use-online.ts';
 
-/** Links to anything else, such as /docs, are the service's own and leave the client. */
-const clientPaths = /^\/(todos([/?]|$)|$)/;
+const pages = [
+  [/^\/$/, Home],
+  [/^\/todos$/, List],
+  [/^\/todos\/new$/, New],
+  [/^\/todos\/edit\/([^/]+)$/, Edit],
+  [/^\/todos\/([^/]+)$/, Details],
+] as const;
 
 export function App() {
   return (
-    <LocationProvider scope={clientPaths}>
+    <>
       <Header />
       <Notices />
-      <OfflineBanner />
-      <Router>
-        <Route path="/" component={Home} />
-        <Route path="/todos" component={List} />
-        <Route path="/todos/new" component={New} />
-        <Route path="/todos/edit/:id" component={Edit} />
-        <Route path="/todos/:id" component={Details} />
-        <Route default component={NotFound} />
-      </Router>
+      <Unsent />
+      <CurrentPage />
       <footer>
         <a href="/docs">The API of this service</a>
         <Shortcuts />
       </footer>
-    </LocationProvider>
+    </>
   );
+}
+
+function CurrentPage() {
+  const { path, wasPush } = useLocation();
+  useLayoutEffect(() => {
+    if (wasPush) scrollTo(0, 0);
+  }, [path]);
+  for (const [pattern, Page] of pages) {
+    const match = pattern.exec(path);
+    if (match) return <Page id={match[1] ?? ''} />;
+  }
+  return <NotFound />;
 }
 
 function Header() {
@@ -56,21 +66,5 @@ function Header() {
         </a>
       </nav>
     </header>
-  );
-}
-
-function OfflineBanner() {
-  const isOnline = useOnline();
-  const { isKept } = connection.use();
-  return (
-    <div role="status">
-      {!isOnline ? (
-        <p class="banner">
-          You are offline. What is shown may be out of date; what you save is sent when you are back online.
-        </p>
-      ) : (
-        isKept && <p class="banner">The server cannot be reached. What is shown may be out of date.</p>
-      )}
-    </div>
   );
 }

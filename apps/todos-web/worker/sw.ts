@@ -15,9 +15,10 @@ const SHOWN = 'shown';
 worker.addEventListener('install', (event) => event.waitUntil(install()));
 worker.addEventListener('activate', (event) => event.waitUntil(activate()));
 worker.addEventListener('fetch', (event) => {
-  const { method, mode, url } = event.request;
+  const { cache, method, mode, url } = event.request;
   const { origin, pathname } = new URL(url);
-  if (method !== 'GET' || origin !== worker.origin) return;
+  // What a write is made from comes from the service.
+  if (method !== 'GET' || origin !== worker.origin || cache === 'no-store') return;
   if (mode === 'navigate') {
     if (/^\/(todos(\/|$)|$)/.test(pathname)) event.respondWith(page(event.request));
   } else if (pathname in files) event.respondWith(builtFile(event.request));
@@ -37,11 +38,16 @@ async function activate() {
   for (const name of await caches.keys()) if (name !== BUILD && name !== SHOWN) await caches.delete(name);
   await worker.clients.claim();
   // The first page loaded its todos before this worker could keep them.
-  const shown = await caches.open(SHOWN);
+  const cache = await caches.open(SHOWN);
   for (const { url } of await worker.clients.matchAll()) {
     const [, id] = /^\/todos\/(?:edit\/)?(\d+)$/.exec(new URL(url).pathname) ?? [];
     const path = id ? `/api/todos/${id}` : '/api/todos';
-    if (!(await shown.match(path))) await shown.add(new Request(path, { cache: 'force-cache' })).catch(() => undefined);
+    const request = new Request(path, { cache: 'force-cache' });
+    if (!(await cache.match(path)))
+      await fetch(request).then(
+        (response) => keep(request, response),
+        () => undefined,
+      );
   }
 }
 
@@ -53,24 +59,51 @@ const builtFile = (request: Request) => kept(BUILD, request).catch(() => fetch(r
 
 async function todos(event: FetchEvent) {
   const { request } = event;
-  const shown = await caches.open(SHOWN);
   try {
     const response = await fetch(request);
-    if (response.status === 200) event.waitUntil(shown.put(request, response.clone()).catch(() => undefined));
-    if (response.status === 404) event.waitUntil(shown.delete(request));
+    // A cache that fails loses what was shown, and nothing else.
+    event.waitUntil(keep(request, response.clone()).catch(() => undefined));
     return response;
-  } catch {
-    const { body, headers } = await kept(SHOWN, request);
-    const marked = new Headers(headers);
-    marked.set('x-kept', 'true');
-    return new Response(body, { headers: marked });
+  } catch (error) {
+    return shown(request).catch(() => {
+      throw error;
+    });
   }
 }
+
+async function keep(request: Request, response: Response) {
+  const cache = await caches.open(SHOWN);
+  // A hotel's page to log in may have the same status.
+  if (!response.headers.get('content-type')?.startsWith('application/json')) return;
+  if (response.status === 200) await cache.put(request, response);
+  if (response.status === 404) await cache.delete(request);
+}
+
+/** What was shown last. A todo is also part of the list, which may be newer. */
+async function shown(request: Request) {
+  const [, id] = /\/(\d+)$/.exec(request.url) ?? [];
+  const [own, list] = await Promise.all(
+    [request, '/api/todos'].map((each) => kept(SHOWN, each).catch(() => undefined)),
+  );
+  const isListed = id && list && (!own || dateOf(list) > dateOf(own));
+  const { body, headers } = isListed ? ofList(id, (await list.json()) as { id: number }[]) : (own ?? absent());
+  const marked = new Headers(headers);
+  marked.set('x-kept', 'true');
+  return new Response(body, { headers: marked });
+}
+
+function ofList(id: string, list: { id: number }[]) {
+  return Response.json(list.find((todo) => `${todo.id}` === id) ?? absent());
+}
+
+const dateOf = ({ headers }: Response) => Date.parse(headers.get('date') ?? '') || 0;
 
 /** @throws TypeError when there is none: the page sees it as a network error */
 async function kept(name: string, request: RequestInfo) {
   const cache = await caches.open(name);
-  const response = await cache.match(request, { ignoreVary: true });
-  if (!response) throw new TypeError('Not in the cache');
-  return response;
+  return (await cache.match(request, { ignoreVary: true })) ?? absent();
+}
+
+function absent(): never {
+  throw new TypeError('Not kept');
 }

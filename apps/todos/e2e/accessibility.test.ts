@@ -60,8 +60,9 @@ describe('A screen reader', () => {
     await page().getByRole('status').filter({ hasText: '1 todo is listed' }).waitFor({ state: 'attached' });
     const mend = await breakDatabase();
     await page().getByRole('checkbox').click();
-    await page().getByRole('alert').filter({ hasText: 'is still open' }).waitFor();
+    await page().getByRole('status').filter({ hasText: '1 change is not sent yet.' }).waitFor();
     await mend();
+    await page().getByRole('status').filter({ hasText: '“Buy milk” is done.' }).waitFor();
     await page().goto('/todos/edit/1');
     await page().getByRole('button', { name: 'Save' }).click();
     await page().getByRole('status').filter({ hasText: 'Saved.' }).waitFor();

@@ -60,23 +60,27 @@ const states: { name: string; path: string; prepare?: (page: Page) => Promise<un
     },
   },
   {
-    name: 'a toggle that failed',
+    name: 'changes that could not be sent',
     path: '/todos',
     prepare: async (page) => {
       await page.getByRole('checkbox').first().waitFor();
-      await page.route('**/api/todos/*', (route) => route.abort());
+      await page.context().setOffline(true);
       await page.getByRole('checkbox').first().click();
-      await shows(page, 'is still open');
+      await page.getByLabel('New todo').fill('Buy soap');
+      await page.keyboard.press('Enter');
+      await shows(page, '2 changes are not sent yet.');
+      await page.getByText('Which?').click();
     },
   },
   {
-    name: 'a save that failed',
+    name: 'a save that was refused, elsewhere',
     path: '/todos/new',
     prepare: async (page) => {
-      await page.route('**/api/todos', (route) => route.abort());
-      await page.getByLabel('Description').fill('Buy milk');
+      await page.getByLabel('Description').fill('a\0b');
       await page.getByRole('button', { name: 'Save' }).click();
-      await shows(page, 'could not be saved');
+      await shows(page, 'must not contain NUL');
+      await page.getByRole('link', { name: 'All todos' }).first().click();
+      await shows(page, 'is not saved.');
     },
   },
   {
@@ -112,18 +116,6 @@ const states: { name: string; path: string; prepare?: (page: Page) => Promise<un
     },
   },
   {
-    name: 'a save that failed offline, and its notice when the form is left',
-    path: '/todos/new',
-    prepare: async (page) => {
-      await page.context().setOffline(true);
-      await page.getByLabel('Description').fill('Buy milk');
-      await page.getByRole('button', { name: 'Save' }).click();
-      await shows(page, 'This could not be saved. You are offline.');
-      await page.getByRole('link', { name: 'All todos' }).first().click();
-      await shows(page, 'It is saved when you are back online.');
-    },
-  },
-  {
     name: 'the list, a todo that is too long above it',
     path: '/todos',
     prepare: async (page) => {
@@ -137,6 +129,17 @@ const states: { name: string; path: string; prepare?: (page: Page) => Promise<un
     prepare: async (page) => {
       await page.getByRole('checkbox').first().click();
       await page.getByRole('button', { name: 'Undo' }).waitFor();
+    },
+  },
+  {
+    name: 'the list, several todos being ticked',
+    path: '/todos',
+    prepare: async (page) => {
+      await hold(page, 'PUT');
+      await page.getByRole('button', { name: 'Select' }).click();
+      await page.getByRole('button', { name: 'All', exact: true }).click();
+      await page.getByRole('button', { name: 'Mark as done' }).click();
+      await page.getByRole('progressbar').waitFor();
     },
   },
   {

@@ -111,8 +111,9 @@ describe('A todo that another client changes while it is edited', () => {
     await save().click();
     await page().getByRole('link', { name: 'Todos', exact: true }).click();
     release();
-    await shows(page(), 'could not be saved. It has been changed meanwhile. The form has kept what you typed.');
-    await page().goto('/todos/edit/1');
+    await shows(page(), '“Buy oat milk” is not saved. It has been changed meanwhile.');
+    await page().reload();
+    await page().getByRole('link', { name: 'Open the form' }).click();
     await page().getByRole('radio', { name: 'Yours, done Buy oat milk' }).waitFor();
     expect(await stored()).toEqual(['✓ Buy bread']);
   });

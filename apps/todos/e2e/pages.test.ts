@@ -156,6 +156,42 @@ describe('Details', () => {
   });
 });
 
+describe('Small things', () => {
+  test('a title never ends within what is read as one character', async () => {
+    const family = '👩‍👩‍👧‍👦';
+    await store(family.repeat(20), `${'x'.repeat(38)}${family}${family}`);
+    await page().goto('/todos/1');
+    await settles(() => page().title(), `${family.repeat(20)} · Todos`);
+    await page().goto('/todos/2');
+    await settles(() => page().title(), `${'x'.repeat(38)}${family}${family} · Todos`);
+    await store(`${'x'.repeat(38)}${family}yz`);
+    await page().goto('/todos/3');
+    await settles(() => page().title(), `${'x'.repeat(38)}${family}… · Todos`);
+  });
+
+  test('the search field stays where it is when another filter is chosen', async () => {
+    await store('One', '✓ Two');
+    await page().goto('/todos');
+    const field = page().getByRole('searchbox');
+    await page().getByRole('link', { name: 'Done 1' }).waitFor();
+    const before = await field.boundingBox();
+    for (const name of ['Open 1', 'Done 1', 'All 2']) {
+      await page().getByRole('link', { name }).click();
+      expect([name, await field.boundingBox()]).toEqual([name, before]);
+    }
+  });
+
+  test('details say that a todo cannot be deleted; a tick is on the button that makes one', async () => {
+    await store('✓ One');
+    await page().goto('/todos/1');
+    await shows(page(), 'A todo cannot be deleted: the service has no way to.');
+    const again = page().getByRole('button', { name: 'Open it again' });
+    expect(await again.locator('svg').count()).toBe(0);
+    await again.click();
+    await page().getByRole('button', { name: 'Mark as done' }).locator('svg').waitFor();
+  });
+});
+
 describe('The form', () => {
   test('has kept nothing where what was typed has been taken back', async () => {
     await store('Buy milk');
@@ -213,7 +249,7 @@ describe('Every page', () => {
     await page().getByRole('link', { name: 'Buy milk', exact: true }).click();
     await hasFocus('h1:text("Buy milk")');
     await page().getByRole('link', { name: 'Edit' }).click();
-    await hasFocus('h1:text("Edit todo")');
+    await hasFocus('textarea');
     await page().goBack();
     await hasFocus('h1:text("Buy milk")');
     await page().goBack();

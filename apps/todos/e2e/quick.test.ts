@@ -54,17 +54,41 @@ describe('The field above the list', () => {
     await settles(stored, ['😀'.repeat(255)]);
   });
 
-  test('keeps what could not be saved in a notice, which tries again', async () => {
+  test('keeps what could not be saved in the list, and sends it again', async () => {
     await page().goto('/todos');
     await isLoaded(page());
     const mend = await breakDatabase();
     await field().fill('Buy milk');
     await press('Enter');
-    await shows(page(), '“Buy milk” could not be saved. The server has a problem.');
+    await shows(page(), 'The server has a problem. 1 change is not sent yet.');
+    await settles(rows, ['Buy milk\nNot sent yet']);
+    await page().getByRole('button', { name: 'Add', exact: true }).waitFor();
     await mend();
-    await page().getByRole('alert').getByRole('button', { name: 'Try again' }).click();
+    await settles(stored, ['Buy milk']);
     await settles(rows, ['Buy milk']);
-    await hides(page(), 'could not be saved');
+    await hides(page(), 'not sent yet');
+  });
+
+  test('keeps what is half typed through a reload', async () => {
+    await page().goto('/todos');
+    await field().fill('Buy mi');
+    await page().reload();
+    await settles(() => field().inputValue(), 'Buy mi');
+    await field().press('End');
+    await field().pressSequentially('lk');
+    await press('Enter');
+    await settles(stored, ['Buy milk']);
+    await page().reload();
+    await isLoaded(page());
+    expect(await field().inputValue()).toBe('');
+  });
+
+  test('says how many characters are left in a long text', async () => {
+    await page().goto('/todos');
+    await field().fill('x'.repeat(199));
+    expect(await page().getByText('characters left').count()).toBe(0);
+    await field().fill('x'.repeat(205));
+    await shows(page(), '50 characters left');
   });
 
   test('says so when the list does not show what was added', async () => {
@@ -117,16 +141,15 @@ describe('Several lines pasted', () => {
     await shows(page(), 'This is too long');
   });
 
-  test('stay together in a notice when they could not be saved', async () => {
+  test('stay in their order when they could not be saved at first', async () => {
     await page().goto('/todos');
     await isLoaded(page());
     const mend = await breakDatabase();
     await field().click();
     await paste(page(), 'One\nTwo\nThree');
     await press('Enter');
-    await shows(page(), '“One” and 2 more could not be saved.');
+    await shows(page(), '3 changes are not sent yet.');
     await mend();
-    await page().getByRole('button', { name: 'Try again' }).click();
     await settles(stored, ['One', 'Two', 'Three']);
   });
 });
@@ -194,18 +217,18 @@ describe('Several todos', () => {
     await settles(stored, ['✓ Buy milk', 'Rest', '✓ Buy bread']);
   });
 
-  test('are as they were when that could not be saved, and one notice says so', async () => {
+  test('are said to be unsent when they could not be saved, and sent again', async () => {
     await store('One', 'Two', 'Three');
     await page().goto('/todos');
     await page().getByRole('button', { name: 'Select' }).click();
     await page().getByRole('button', { name: 'All', exact: true }).click();
     const mend = await breakDatabase();
     await page().getByRole('button', { name: 'Mark as done' }).click();
-    await shows(page(), '3 todos are still open. The server has a problem.');
-    expect(await page().getByRole('checkbox', { checked: true }).count()).toBe(0);
+    await shows(page(), 'The server has a problem. 3 changes are not sent yet.');
+    await shows(page(), '0 of 3 todos are done.');
     await mend();
-    await page().getByRole('button', { name: 'Try again' }).click();
     await settles(stored, ['✓ One', '✓ Two', '✓ Three']);
+    await shows(page(), /^3 todos are done\.$/);
   });
 });
 
@@ -318,6 +341,24 @@ describe('What others write', () => {
     await page().evaluate(() => Object.defineProperty(document, 'hidden', { get: () => false }));
     const polled = page().waitForRequest('**/api/todos');
     await page().clock.runFor(16_000);
+    await polled;
+  });
+});
+
+describe('A list that has no tag, because it is too long for one', () => {
+  test('is not read every 15 seconds', async () => {
+    let requests = 0;
+    await page().route('**/api/todos', (route) => {
+      requests += 1;
+      return route.fulfill({ json: [{ id: 1, description: 'Buy milk', isCompleted: 0 }] });
+    });
+    await page().clock.install();
+    await page().goto('/todos');
+    await settles(rows, ['Buy milk']);
+    await page().clock.runFor(240_000);
+    expect(requests).toBe(1);
+    const polled = page().waitForRequest('**/api/todos');
+    await page().clock.runFor(75_000);
     await polled;
   });
 });

@@ -1,9 +1,11 @@
-import { existsSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import type { Readable } from 'node:stream';
 import fastifyStatic from '@fastify/static';
 import { NotFoundError } from '@rest-services/errors';
 import { webPageHeaders } from '@rest-services/service';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import Negotiator from 'negotiator';
 
 /** The pages load what this service serves and nothing else. */
@@ -30,35 +32,65 @@ const pageTypes = ['text/html', 'text/html; charset=utf-8', 'application/xhtml+x
 const listPages = ['/', '/todos'];
 const listPreload = '</api/todos>; rel=preload; as=fetch; crossorigin';
 
+/** Last segment of a path that names a file: such a path is no page. */
+const fileName = /\.[a-z]\w*$/i;
+
 /** Serves the files of the client, and its index page at every other path that a browser may ask for. */
-export async function serveClient(app: FastifyInstance) {
+export function serveClient(app: FastifyInstance) {
   const root = clientFolder();
-  await app.register(fastifyStatic, {
-    root,
-    // A route for each file, so that the one below is left for every other path.
-    wildcard: false,
-    // The build puts the same file with .br and .gz beside each; they are chosen by Accept-Encoding, not by address.
-    preCompressed: true,
-    globIgnore: ['**/*.{br,gz}'],
-    cacheControl: false,
-    // They come from size and time of change, and an image's build may set all times alike: browsers would keep a stale page.
-    etag: false,
-    lastModified: false,
-    setHeaders(reply, path) {
-      void reply.headers(webPageHeaders).header('content-security-policy', pagePolicy);
-      // The build puts a hash of its content into the name of each file under assets/.
-      const isHashed = relative(root, path).startsWith('assets');
-      void reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
-      if (listPages.includes(reply.request.url.split('?')[0]!)) void reply.header('link', listPreload);
-    },
-  });
-  app.get('/*', { schema: { hide: true } }, (request, reply) => {
-    void reply.header('vary', [reply.getHeader('vary') ?? [], 'accept'].flat().join(', '));
-    // A program that asks for JSON alone must not get a page for a path that it has mistyped.
-    if (!new Negotiator(request).mediaType(pageTypes)) throw new NotFoundError('Not found');
-    return reply.sendFile('index.html');
+  const tagOf = tagsOfFiles();
+  return app.register(async (scope) => {
+    scope.addHook('onSend', (_request, reply, payload, done) => {
+      if (reply.statusCode !== 200 || !isKnown(reply)) {
+        done(null, payload);
+        return;
+      }
+      reply.code(304).removeHeader('content-type').removeHeader('content-length');
+      (payload as Readable).destroy();
+      done(null, null);
+    });
+    await scope.register(fastifyStatic, {
+      root,
+      // A route for each file, so that the one below is left for every other path.
+      wildcard: false,
+      // The build puts the same file with .br and .gz beside each; they are chosen by Accept-Encoding, not by address.
+      preCompressed: true,
+      globIgnore: ['**/*.{br,gz}'],
+      cacheControl: false,
+      // They come from size and time of change, and an image's build may set all times alike: browsers would keep a stale page.
+      etag: false,
+      lastModified: false,
+      setHeaders(reply, path) {
+        void reply.headers(webPageHeaders).headers({ 'content-security-policy': pagePolicy, etag: tagOf(path) });
+        // The build puts a hash of its content into the name of each file under assets/.
+        const isHashed = relative(root, path).startsWith('assets');
+        void reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
+        if (listPages.includes(reply.request.url.split('?')[0]!)) void reply.header('link', listPreload);
+      },
+    });
+    scope.get('/*', { schema: { hide: true } }, (request, reply) => {
+      void reply.header('vary', [reply.getHeader('vary') ?? [], 'accept'].flat().join(', '));
+      // A program that asks for JSON alone must not get a page for a path that it has mistyped.
+      const isPage = new Negotiator(request).mediaType(pageTypes) && !fileName.test(request.url.split('?')[0]!);
+      if (!isPage) throw new NotFoundError('Not found');
+      return reply.sendFile('index.html');
+    });
   });
 }
+
+/** Makes a function that returns the strong entity tag of a file, by its content. An image does not change its files. */
+function tagsOfFiles() {
+  const tags = new Map<string, string>();
+  return (path: string) => {
+    const tag = tags.get(path) ?? `"${hash('sha1', readFileSync(path), 'base64url')}"`;
+    tags.set(path, tag);
+    return tag;
+  };
+}
+
+/** Whether the client has what is sent. A proxy that compresses makes the tag that it has a weak one. */
+const isKnown = (reply: FastifyReply) =>
+  reply.request.headers['if-none-match']?.match(/"[^"]*"/g)?.includes(reply.getHeader('etag') as string) === true;
 
 /** The build of todos-web: beside the bundle, or where it was made when the service runs from its sources. */
 function clientFolder() {

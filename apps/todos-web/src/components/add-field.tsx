@@ -1,18 +1,41 @@
 import { useRef, useState } from 'preact/hooks';
 import { DESCRIPTION_LIMIT } from '../data/api.ts';
+import { outbox } from '../data/outbox.ts';
+import { read, write } from '../hooks/use-draft.ts';
 import { Dialog } from './dialog.tsx';
 import { useAnnouncement } from './notices.tsx';
 
-const fits = (text: string) => Array.from(text).length <= DESCRIPTION_LIMIT;
+/** Characters that are left when the field begins to count them. */
+const FEW = 55;
+
+/** Under which this tab keeps what is typed. */
+const DRAFT = 'add';
+
+const remainingOf = (text: string) => DESCRIPTION_LIMIT - Array.from(text.trim()).length;
+const fits = (text: string) => remainingOf(text) >= 0;
 
 /** A field that adds a todo at Enter and stays ready for the next. Several lines that are pasted may become several todos. */
-export function AddField({ isSaving, onAdd }: { isSaving: boolean; onAdd: (descriptions: string[]) => void }) {
+export function AddField({ onAdd }: { onAdd: (descriptions: string[]) => Promise<unknown> }) {
   const field = useRef<HTMLInputElement>(null);
-  const [text, setText] = useState('');
+  const [text, setText] = useState(() => read<string>(DRAFT) ?? '');
+  const [saving, setSaving] = useState(0);
+  const { trouble } = outbox.use();
+  const isSaving = saving > 0 && !trouble;
   const [pasted, setPasted] = useState<{ lines: string[]; from: number; to: number }>();
-  const isTooLong = !fits(text.trim());
+  const remaining = remainingOf(text);
+  const isTooLong = remaining < 0;
 
   useAnnouncement(isSaving ? 'Saving…' : undefined);
+
+  function type(typed: string) {
+    setText(typed);
+    write(DRAFT, typed);
+  }
+
+  function add(descriptions: string[]) {
+    setSaving((count) => count + 1);
+    void onAdd(descriptions).then(() => setSaving((count) => count - 1));
+  }
 
   function paste(event: ClipboardEvent) {
     const text = event.clipboardData?.getData('text') ?? '';
@@ -30,13 +53,13 @@ export function AddField({ isSaving, onAdd }: { isSaving: boolean; onAdd: (descr
   function answer(way: string) {
     const { lines, from, to } = pasted!;
     setPasted(undefined);
-    if (way === 'several') onAdd(lines.filter(fits));
+    if (way === 'several') add(lines.filter(fits));
     const left = { one: lines, several: lines.filter((line) => !fits(line)) }[way] ?? [];
     const input = field.current!;
     input.focus();
     if (left.length === 0) return;
     input.setRangeText(left.join(' '), from, to, 'end');
-    setText(input.value);
+    type(input.value);
   }
 
   return (
@@ -48,8 +71,8 @@ export function AddField({ isSaving, onAdd }: { isSaving: boolean; onAdd: (descr
         field.current!.focus();
         const description = text.trim();
         if (!description || isTooLong) return;
-        setText('');
-        onAdd([description]);
+        type('');
+        add([description]);
       }}
     >
       <input
@@ -61,14 +84,17 @@ export function AddField({ isSaving, onAdd }: { isSaving: boolean; onAdd: (descr
         enterkeyhint="done"
         dir="auto"
         aria-invalid={isTooLong}
-        aria-describedby="add-error"
+        aria-describedby="add-error add-count"
         value={text}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onInput={({ currentTarget }) => type(currentTarget.value)}
         onPaste={paste}
       />
       <button class="button">{isSaving ? 'Saving…' : 'Add'}</button>
       <p class="error" id="add-error" role="alert">
         {isTooLong && `This is too long: ${DESCRIPTION_LIMIT} characters fit.`}
+      </p>
+      <p class="count" id="add-count">
+        {remaining <= FEW && remaining >= 0 && `${remaining} characters left`}
       </p>
       {pasted && <Question lines={pasted.lines} onClose={answer} />}
     </form>

@@ -1,4 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { stopBatch } from '../data/changes.ts';
+import { formatCount } from '../data/format.ts';
+import { outbox } from '../data/outbox.ts';
 import { createStore } from '../data/store.ts';
 
 /** Long enough to read twice. */
@@ -11,60 +14,43 @@ interface Notice {
   kind: 'saved' | 'problem';
   /** The todo or the form that it is about: a later notice about the same one takes its place. */
   about: string;
+  /** The row that it is about, which it does not cover. */
+  item?: number | undefined;
+  /** Stands before the subject. */
+  lead?: string;
   /** Quoted before the text. It may be written in any direction. */
   subject?: string;
   text: string;
   retry?: (() => void) | undefined;
   retryLabel?: string;
-  /** What could not be saved is nowhere else: it stays until it is tried again or closed by its own button. */
-  isOnlyCopy?: boolean;
-  /** What failed for want of a network: `retry` runs when there is one. */
-  isOffline?: boolean;
 }
 
+/** Height of a window's end that a notice may cover, on a phone. */
+const COVERED_PX = 170;
+
 const store = createStore({
-  notices: [] as (Notice & { key: number })[],
+  notices: [] as Notice[],
+  isAtTop: false,
   /** What a screen reader says while something goes on that others see. */
   said: '',
 });
 
-let lastKey = 0;
-
 /** Shows and announces a sentence on every page. A success disappears by itself; a problem stays until the user closes it. */
 export function notify(notice: Notice) {
-  const others = store
-    .get()
-    .notices.filter(({ kind, about, isOnlyCopy }) => isOnlyCopy || (kind === 'problem' && about !== notice.about));
-  lastKey += 1;
-  const notices = [...others, { ...notice, key: lastKey }];
-  const tooMany = beyondShown(notices).filter(({ isOffline }) => !isOffline);
-  store.update({ notices: notices.filter((notice) => !tooMany.includes(notice)) });
+  const others = store.get().notices.filter(({ kind, about }) => kind === 'problem' && about !== notice.about);
+  const row = document.querySelector(`[data-item="${notice.item}"]`)?.getBoundingClientRect();
+  store.update({
+    notices: [...others, notice].slice(-MOST_SHOWN),
+    isAtTop: row !== undefined && row.bottom > innerHeight - COVERED_PX && row.top > COVERED_PX,
+  });
 }
-
-const beyondShown = (notices: (Notice & { key: number })[]) =>
-  notices.filter(({ isOnlyCopy }) => !isOnlyCopy).slice(0, -MOST_SHOWN);
 
 /** Closes the notice about a todo or a form: it is no longer true. */
 export const closeNotice = (about: string) => closeWhere((notice) => notice.about === about);
 
-/**
- * Closes what waits for the network about a form that is open again.
- * @returns whether there was something
- */
-export function closeOfflineNotice(about: string) {
-  const { notices } = store.get();
-  closeWhere((notice) => notice.about === about && notice.isOffline === true && !notice.isOnlyCopy);
-  return notices.length > store.get().notices.length;
-}
+export const isNoticed = (about: string) => store.get().notices.some((notice) => notice.about === about);
 
-/** Tries again what failed offline: what its notice says is no longer true. */
-addEventListener('online', () => {
-  const waiting = store.get().notices.filter(({ isOffline }) => isOffline);
-  closeWhere((notice) => waiting.includes(notice));
-  for (const { retry } of waiting) retry?.();
-});
-
-function closeWhere(isClosed: (notice: Notice & { key: number }) => boolean) {
+function closeWhere(isClosed: (notice: Notice) => boolean) {
   store.update({ notices: store.get().notices.filter((notice) => !isClosed(notice)) });
 }
 
@@ -78,7 +64,7 @@ export function useAnnouncement(text: string | undefined) {
 }
 
 export function Notices() {
-  const { notices, said } = store.use();
+  const { notices, isAtTop, said } = store.use();
   const box = useRef<HTMLDivElement>(null);
   const focusedBefore = useRef<Element | null>(null);
   const saved = notices.find(({ kind }) => kind === 'saved');
@@ -87,24 +73,24 @@ export function Notices() {
     if (!saved) return;
     const close = () => {
       if (box.current!.contains(document.activeElement)) timer = setTimeout(close, SHOWN_MS);
-      else closeWhere(({ key }) => key === saved.key);
+      else closeWhere((notice) => notice === saved);
     };
     let timer = setTimeout(close, SHOWN_MS);
     return () => clearTimeout(timer);
-  }, [saved?.key]);
+  }, [saved]);
 
   useEffect(() => {
-    const closeAll = ({ key, target }: KeyboardEvent) => {
-      // In a field, it clears the search or ends the composition of a word.
-      const isForField = target instanceof Element && target.matches('textarea, [type=search]');
-      if (key === 'Escape' && !isForField) dismiss(({ isOnlyCopy }) => !isOnlyCopy);
+    const closeAll = (event: KeyboardEvent) => {
+      // In a field, it clears the search or ends the composition of a word; elsewhere, it may have left something already.
+      const isForField = event.target instanceof Element && event.target.matches('textarea, [type=search]');
+      if (event.key === 'Escape' && !isForField && !event.defaultPrevented) dismiss(() => true);
     };
     addEventListener('keydown', closeAll);
     return () => removeEventListener('keydown', closeAll);
   }, []);
 
   /** Closes notices by hand; the focus goes back to where it came from. */
-  function dismiss(isClosed: (notice: Notice & { key: number }) => boolean) {
+  function dismiss(isClosed: (notice: Notice) => boolean) {
     if (box.current!.contains(document.activeElement)) {
       const before = focusedBefore.current;
       const target = before?.isConnected ? before : document.querySelector('h1');
@@ -113,48 +99,52 @@ export function Notices() {
     closeWhere(isClosed);
   }
 
-  const tooMany = beyondShown(notices);
   const boxes = (kind: Notice['kind']) =>
     notices
-      .filter((notice) => notice.kind === kind && !tooMany.includes(notice))
-      .map(({ key, subject, text, retry, retryLabel = 'Try again' }) => (
-        <div key={key} class={`notice ${kind}`}>
-          <p>
-            {subject && (
-              <>
-                “<bdi>{subject}</bdi>”{' '}
-              </>
+      .filter((notice) => notice.kind === kind)
+      .map((notice) => {
+        const { about, lead, subject, text, retry, retryLabel = 'Try again' } = notice;
+        return (
+          <div key={about} class={`notice ${kind}`}>
+            <p>
+              {lead && `${lead} `}
+              {subject && (
+                <>
+                  “<bdi>{subject}</bdi>”{' '}
+                </>
+              )}
+              {text}
+            </p>
+            {retry && (
+              <button
+                type="button"
+                onClick={() => {
+                  dismiss((other) => other.about === about);
+                  retry();
+                }}
+              >
+                {retryLabel}
+              </button>
             )}
-            {text}
-          </p>
-          {retry && (
-            <button
-              type="button"
-              onClick={() => {
-                dismiss((notice) => notice.key === key);
-                retry();
-              }}
-            >
-              {retryLabel}
+            <button type="button" onClick={() => dismiss((other) => other.about === about)}>
+              Close
             </button>
-          )}
-          <button type="button" onClick={() => dismiss((notice) => notice.key === key)}>
-            Close
-          </button>
-        </div>
-      ));
+          </div>
+        );
+      });
 
   // The regions are always there: one that comes together with its text is not announced. Of several problems, only the
   // one that is new should be.
   return (
     <div
-      class="notices"
+      class={isAtTop ? 'notices top' : 'notices'}
       ref={box}
       onFocusIn={({ relatedTarget }) => {
         const before = relatedTarget as Element | null;
         if (before && !box.current!.contains(before)) focusedBefore.current = before;
       }}
     >
+      <Batches />
       <div role="status">{boxes('saved')}</div>
       <div role="alert" aria-atomic="false">
         {boxes('problem')}
@@ -163,5 +153,28 @@ export function Notices() {
         {said}
       </p>
     </div>
+  );
+}
+
+/** How far changes of many todos have got; screen readers are told of their beginning and their end. */
+function Batches() {
+  const { batches } = outbox.use();
+  const [first] = batches;
+  useAnnouncement(first && `${formatCount(first.of)} todos are being saved.`);
+  return (
+    <>
+      {batches.map(({ name, of, left, isCompleted }) => {
+        const text = `${formatCount(of - left)} of ${formatCount(of)} todos are ${isCompleted ? 'done' : 'open again'}`;
+        return (
+          <aside key={name} class="notice">
+            <p>{text}.</p>
+            <progress aria-label={text} value={of - left} max={of} />
+            <button type="button" onClick={() => stopBatch(name)}>
+              Stop
+            </button>
+          </aside>
+        );
+      })}
+    </>
   );
 }

@@ -1,5 +1,5 @@
 import type { Todo } from '../data/api.ts';
-import { PencilIcon } from './icons.tsx';
+import { ClockIcon, PencilIcon } from './icons.tsx';
 import { SEARCH_HASH } from './shortcuts.tsx';
 
 /** Where the focus goes with an arrow key: to the same control of another row. */
@@ -15,9 +15,9 @@ function moveInList(event: KeyboardEvent) {
     row.querySelector('input')!.click();
   } else if (key === 'ArrowDown' || key === 'ArrowUp') {
     event.preventDefault();
-    const controls = (of: Element) => [...of.querySelectorAll<HTMLElement>('input, a')];
+    const controls = (of: Element) => [...of.querySelectorAll<HTMLElement>('input, a[href]')];
     const next = row[STEPS[key]];
-    if (next) controls(next)[controls(row).indexOf(control)]!.focus();
+    if (next) (controls(next)[controls(row).indexOf(control)] ?? controls(next)[0]!).focus();
     else if (key === 'ArrowUp') document.querySelector<HTMLElement>(SEARCH_HASH)!.focus();
   }
 }
@@ -26,11 +26,15 @@ interface RowProps {
   todo: Todo;
   /** Whether it is among the todos to do something with, while these are selected. */
   isSelected?: boolean;
+  /** Whether the service has not confirmed all of it. */
+  isWaiting: boolean;
   onChange: (isToExtend: boolean) => void;
 }
 
-export function Row({ todo: { id, description, isCompleted }, isSelected, onChange }: RowProps) {
+export function Row({ todo: { id, description, isCompleted }, isSelected, isWaiting, onChange }: RowProps) {
   const isSelecting = isSelected !== undefined;
+  // One that has not been sent has no page yet.
+  const isNew = id < 0;
   return (
     <div class={isCompleted ? 'row done' : 'row'} onKeyDown={moveInList}>
       <label>
@@ -42,12 +46,20 @@ export function Row({ todo: { id, description, isCompleted }, isSelected, onChan
           onClick={({ shiftKey }) => onChange(shiftKey)}
         />
       </label>
-      <a href={`/todos/${id}`} dir="auto">
+      <a {...(!isNew && { href: `/todos/${id}` })} dir="auto">
         <span>{description}</span>
       </a>
-      <a class="edit" href={`/todos/edit/${id}`} aria-label={`Edit: ${description}`}>
-        <PencilIcon />
-      </a>
+      {isWaiting && (
+        <span class="waiting">
+          <ClockIcon />
+          <span class="wide">Not sent yet</span>
+        </span>
+      )}
+      {!isNew && (
+        <a class="edit" href={`/todos/edit/${id}`} aria-label={`Edit: ${description}`}>
+          <PencilIcon />
+        </a>
+      )}
     </div>
   );
 }

@@ -3,15 +3,20 @@ import { formatCount } from '../data/format.ts';
 
 interface SelectionProps {
   count: number;
+  /** How many of them are not in the list as it is filtered. */
+  unlisted: number;
   onAll: () => void;
   onTick: (isCompleted: Todo['isCompleted']) => void;
+  onCancel: () => void;
 }
 
 /** What can be done with the todos that are selected. */
-export function Selection({ count, onAll, onTick }: SelectionProps) {
+export function Selection({ count, unlisted, onAll, onTick, onCancel }: SelectionProps) {
   return (
     <div class="selection" role="group" aria-label="Selected todos">
-      <p role="status">{formatCount(count)} selected</p>
+      <p role="status">
+        {formatCount(count)} selected{unlisted > 0 && `, ${formatCount(unlisted)} of them not listed here`}
+      </p>
       <button type="button" onClick={onAll}>
         All
       </button>
@@ -20,6 +25,9 @@ export function Selection({ count, onAll, onTick }: SelectionProps) {
       </button>
       <button type="button" aria-disabled={count === 0} onClick={() => count > 0 && onTick(0)}>
         Open again
+      </button>
+      <button type="button" onClick={onCancel}>
+        Cancel
       </button>
     </div>
   );

@@ -1,7 +1,7 @@
-import { useLocation } from 'preact-iso/router';
 import { useEffect, useState } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
-import { undoTick } from '../data/tick.ts';
+import { undo } from '../data/changes.ts';
+import { route } from '../data/router.ts';
 
 /** Part of an address that puts the focus into the search field of the list. */
 export const SEARCH_HASH = '#search';
@@ -10,18 +10,17 @@ const KEYS = [
   ['n', 'a new todo'],
   ['/', 'search'],
   ['?', 'this list'],
-  ['Arrows', 'the next todo in the list, or the one before'],
+  ['Arrows', 'the next todo, or the one before'],
   ['Space', 'tick the todo, or take its tick away'],
-  ['Ctrl Z', 'undo the last tick'],
+  ['Ctrl Z', 'undo the last change'],
   ['Shift Space', 'while selecting: everything from the last one'],
-  ['Esc', 'close a message'],
+  ['Esc', 'leave the form or the selection; close a message'],
 ];
 
 const SWITCH = 'shortcuts';
 
 /** Keys for frequent actions, and the button that lists them. */
 export function Shortcuts() {
-  const { route } = useLocation();
   const [isOpen, setOpen] = useState(false);
   const [isOn, setOn] = useState(readSwitch);
 
@@ -40,15 +39,16 @@ export function Shortcuts() {
       const { key, altKey, ctrlKey, metaKey, isComposing } = event;
       const isTyped = (event.target as Element).matches('textarea, input:not([type=checkbox])');
       if (isTyped || isComposing || altKey || document.querySelector('dialog')) return;
-      const isUndo = (ctrlKey || metaKey) && key === 'z';
-      const act = isUndo ? undoTick : ctrlKey || metaKey || !isOn ? undefined : actions.get(key);
+      // In a form, it undoes what is typed.
+      const isUndo = (ctrlKey || metaKey) && key === 'z' && !document.querySelector('form.card');
+      const act = isUndo ? undo : ctrlKey || metaKey || !isOn ? undefined : actions.get(key);
       if (!act) return;
       event.preventDefault();
       act();
     };
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
-  }, [isOn, route]);
+  }, [isOn]);
 
   return (
     <>

@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { asProblem, Conflict, DESCRIPTION_LIMIT, OfflineProblem, type Problem, type Todo } from '../data/api.ts';
-import { shortened } from '../data/format.ts';
-import { closeOfflineNotice, notify, useAnnouncement } from './notices.tsx';
+import { DESCRIPTION_LIMIT, type Todo } from '../data/api.ts';
+import { saveTyped } from '../data/changes.ts';
+import { changeOf, update, type Change } from '../data/outbox.ts';
+import { isOnItsWay } from '../data/sender.ts';
+import { useAnnouncement } from './notices.tsx';
 import { useDraft } from '../hooks/use-draft.ts';
 import { Versions } from './versions.tsx';
 
@@ -16,32 +18,35 @@ interface TodoFormProps {
   initial: Values;
   /** Under which what is typed is kept. */
   draftKey: string;
-  /** Whether the todo to edit has been deleted, so that a save creates a new one. */
+  /** The todo to edit; without one, a save creates a new one. */
+  id?: number | undefined;
+  /** Whether the todo to edit has been deleted. */
   isGone?: boolean;
+  /** An earlier change that could not be saved. */
+  stuck?: Change | undefined;
   /** Where to go without saving. */
   cancel: string;
-  /**
-   * @param requestKey the same as before for values that have been sent before
-   * @throws Problem
-   */
-  onSave: (values: Values, requestKey: string) => Promise<unknown>;
-  /** Leaves the page. Not called if the user has left it during the save. */
-  onSaved: () => void;
+  /** @param isGone whether the todo to edit has been deleted */
+  onLeave: (isGone: boolean) => void;
 }
 
-export function TodoForm({ initial, draftKey, isGone, cancel, onSave, onSaved }: TodoFormProps) {
-  const draft = useDraft(draftKey, initial);
-  const about = `form ${draftKey}`;
-  const { values, conflict } = draft;
+export function TodoForm({ initial, draftKey, id, isGone: wasGone = false, stuck, cancel, onLeave }: TodoFormProps) {
+  const unsaved = stuck && {
+    base: valuesLike(initial, stuck.base ?? initial),
+    values: valuesLike(initial, stuck.mine),
+  };
+  const draft = useDraft(draftKey, initial, unsaved);
+  const { base, values, conflict } = draft;
   const { description, isCompleted } = values;
+  const [isGone, setGone] = useState(wasGone);
   const [isSaving, setSaving] = useState(false);
-  const [problem, setProblem] = useState<Problem>();
+  /** Change that this form has made, or that it began with: the next one stands for it. */
+  const made = useRef(stuck?.key);
+  const [problem, setProblem] = useState(stuck?.problem);
   const [wasTried, setTried] = useState(false);
   // Null again when the page has been left.
   const field = useRef<HTMLTextAreaElement>(null);
   const versions = useRef<HTMLFieldSetElement>(null);
-  /** Reports a save that waits for the network when the form is left. */
-  const handOver = useRef<(() => void) | undefined>(undefined);
   useAnnouncement(isSaving ? 'Saving…' : undefined);
 
   const remaining = DESCRIPTION_LIMIT - Array.from(description).length;
@@ -52,7 +57,7 @@ export function TodoForm({ initial, draftKey, isGone, cancel, onSave, onSaved }:
   async function save() {
     if (isSaving) return;
     setTried(true);
-    clearProblem();
+    setProblem(undefined);
     if (mistake(description, remaining, true)) {
       field.current!.focus();
       return;
@@ -62,62 +67,47 @@ export function TodoForm({ initial, draftKey, isGone, cancel, onSave, onSaved }:
       return;
     }
     setSaving(true);
-    const attempt = onSave.bind(undefined, values, draft.sending());
-    try {
-      await attempt();
-      draft.saved();
-      notify(saved(about));
-      if (!field.current) return;
-      onSaved();
-      // The router does so only where it adds to the history.
-      scrollTo(0, 0);
-    } catch (reason) {
-      const isKept = draft.failed();
-      const tell = () => reportFailure(about, description, reason, attempt, isKept ? draft : undefined);
-      if (!field.current) {
-        tell();
-        return;
-      }
-      if (reason instanceof OfflineProblem) handOver.current = tell;
-      setProblem(asProblem(reason));
-      setSaving(false);
-      setTried(false);
-      if (reason instanceof Conflict) draft.conflictWith(formValues(reason.present.todo));
-      else field.current.focus();
+    const todo = (of: Values): Todo => ({ id: id ?? 0, isCompleted: 0, ...of });
+    const isNew = id === undefined || isGone;
+    const saving = saveTyped(isNew ? undefined : todo(base), todo(values), made.current);
+    made.current = saving.key;
+    await saving.kept;
+    // From here on, the outbox has it.
+    draft.forget();
+    const outcome = await saving.ended;
+    if (!field.current) return;
+    if (outcome !== 'stuck') {
+      onLeave(isGone);
+      return;
     }
-  }
-
-  function clearProblem() {
-    handOver.current = undefined;
-    setProblem(undefined);
+    const { problem: why, present } = changeOf(saving.key)!;
+    setProblem(why);
+    setSaving(false);
+    setTried(false);
+    if (why!.kind === 'missing') setGone(true);
+    if (present) draft.conflictWith(valuesLike(initial, present));
+    else field.current.focus();
   }
 
   function change(changes: Partial<Values>) {
-    clearProblem();
+    setProblem(undefined);
     draft.change(changes);
+  }
+
+  /** Drops what was typed here, unless it may have arrived already. */
+  function forget() {
+    draft.forget();
+    const { current } = made;
+    if (current && !isOnItsWay(current)) void update([], [current]);
+    made.current = undefined;
   }
 
   const focusVersions = () => versions.current!.querySelector('input')!.focus();
   useLayoutEffect(() => {
-    if (problem?.kind === 'changed') focusVersions();
+    if (problem?.kind === 'changed') versions.current?.querySelector('input')!.focus();
   }, [problem]);
-
-  const isOffline = problem instanceof OfflineProblem;
-  const latestSave = useRef(save);
-  latestSave.current = save;
   useEffect(() => {
-    if (!isOffline) return;
-    const again = () => {
-      // Nothing waits once the user has cancelled, though the form is there for another moment.
-      if (handOver.current) void latestSave.current();
-    };
-    addEventListener('online', again);
-    return () => removeEventListener('online', again);
-  }, [isOffline]);
-  useEffect(() => {
-    // The form that has been left waits again.
-    if (closeOfflineNotice(about)) void save();
-    return () => handOver.current?.();
+    if (!conflict) field.current!.focus();
   }, []);
 
   return (
@@ -129,14 +119,20 @@ export function TodoForm({ initial, draftKey, isGone, cancel, onSave, onSaved }:
         event.preventDefault();
         void save();
       }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || isComposing(event)) return;
+        event.preventDefault();
+        // What was typed is kept: nobody means to lose it by a key that is next to others.
+        onLeave(isGone);
+      }}
     >
-      {draft.restored && (
+      {draft.isRestored && (
         <Restored
-          words={RESTORED[draft.restored]}
           onDiscard={() => {
             draft.discard();
+            forget();
             setTried(false);
-            clearProblem();
+            setProblem(undefined);
             field.current!.focus();
           }}
         />
@@ -148,7 +144,7 @@ export function TodoForm({ initial, draftKey, isGone, cancel, onSave, onSaved }:
           isDisabled={isSaving}
           error={wasTried && mustChoose ? 'Choose one of them first.' : undefined}
           onChoose={(isTheirs) => {
-            clearProblem();
+            setProblem(undefined);
             draft.choose(isTheirs);
           }}
         />
@@ -158,12 +154,7 @@ export function TodoForm({ initial, draftKey, isGone, cancel, onSave, onSaved }:
           What you have typed is still here: you can save it as a new todo.
         </Failed>
       ) : (
-        problem?.kind === 'failed' && (
-          <Failed what="This could not be saved.">
-            {problem.message} What you have typed is still here
-            {isOffline && ', and is saved when you are back online'}.
-          </Failed>
-        )
+        problem?.kind === 'unsure' && <Failed what="This may have been saved already.">{problem.message}</Failed>
       )}
       <label for="description">Description</label>
       <textarea
@@ -215,11 +206,12 @@ export function TodoForm({ initial, draftKey, isGone, cancel, onSave, onSaved }:
           <a
             class="button quiet"
             href={cancel}
-            onClick={({ ctrlKey, metaKey, shiftKey }) => {
+            onClick={(event) => {
               // In another tab or window it leaves this form as it is.
-              if (ctrlKey || metaKey || shiftKey) return;
-              handOver.current = undefined;
-              draft.forget();
+              if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+              event.preventDefault();
+              forget();
+              onLeave(isGone);
             }}
           >
             Cancel
@@ -230,7 +222,9 @@ export function TodoForm({ initial, draftKey, isGone, cancel, onSave, onSaved }:
   );
 }
 
-const formValues = ({ description, isCompleted }: Todo): Values => ({ description, isCompleted });
+/** Of a todo, what a form of such values shows. */
+const valuesLike = (values: Values, { description, isCompleted }: Values): Values =>
+  values.isCompleted === undefined ? { description } : { description, isCompleted: isCompleted! };
 
 function Failed({ what, children }: { what: string; children: ComponentChildren }) {
   return (
@@ -242,12 +236,8 @@ function Failed({ what, children }: { what: string; children: ComponentChildren 
   );
 }
 
-const RESTORED = {
-  kept: 'What you typed here before has been kept.',
-  sent: 'What you typed here before has been kept; it may have been saved already.',
-};
-
-function Restored({ words, onDiscard }: { words: string; onDiscard: () => void }) {
+function Restored({ onDiscard }: { onDiscard: () => void }) {
+  const words = 'What you typed here before has been kept.';
   useAnnouncement(words);
   return (
     <div class="restored">
@@ -257,44 +247,6 @@ function Restored({ words, onDiscard }: { words: string; onDiscard: () => void }
       </button>
     </div>
   );
-}
-
-const saved = (about: string) => ({ kind: 'saved', about, text: 'Saved.' }) as const;
-
-/**
- * Tells of a form that has been left.
- * @param attempt saves it again
- * @param draft of the form, if it has kept what was typed
- */
-function reportFailure(
-  about: string,
-  description: string,
-  reason: unknown,
-  attempt: () => Promise<unknown>,
-  draft?: Pick<ReturnType<typeof useDraft>, 'sending' | 'saved' | 'failed'>,
-) {
-  const isOffline = reason instanceof OfflineProblem;
-  const kept = isOffline ? ' It is saved when you are back online.' : draft ? ' The form has kept what you typed.' : '';
-  function retry() {
-    draft?.sending();
-    attempt().then(
-      () => {
-        draft?.saved();
-        notify(saved(about));
-      },
-      (again: unknown) => reportFailure(about, description, again, attempt, draft?.failed() ? draft : undefined),
-    );
-  }
-  notify({
-    kind: 'problem',
-    about,
-    // The only copy of a text is shown whole.
-    subject: draft ? shortened(description) : description,
-    text: `could not be saved. ${asProblem(reason).message}${kept}`,
-    isOnlyCopy: !draft,
-    isOffline,
-    retry: !draft || isOffline ? retry : undefined,
-  });
 }
 
 /** A text that is too long is told while it is typed, one that is empty only when saving it has been tried. */

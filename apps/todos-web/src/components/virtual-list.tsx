@@ -9,16 +9,20 @@ interface VirtualListProps {
   items: number[];
   /** What the rows were chosen by: while it stays, rows that come or go above the window move nothing in it. */
   chosenBy: string;
+  /** What stays the same of an item that becomes another one. */
+  keyOf: (item: number) => number;
+  /** Item whose row takes the focus when the list opens. */
+  initialFocus: number | undefined;
   children: (item: number) => ComponentChildren;
 }
 
 /** A list of any length of which only the rows near the window are in the document. The style sheet sets their height. */
-export function VirtualList({ items, chosenBy, children }: VirtualListProps) {
+export function VirtualList({ items, chosenBy, keyOf, initialFocus, children }: VirtualListProps) {
   const list = useRef<HTMLUListElement>(null);
   const [from, setFrom] = useState(0);
   const [to, setTo] = useState(AROUND);
   const isDrawn = useRef(false);
-  const [focused, setFocused] = useState<number>();
+  const [focused, setFocused] = useState(initialFocus);
   const before = useRef({ items, chosenBy });
 
   useLayoutEffect(() => {
@@ -93,7 +97,7 @@ export function VirtualList({ items, chosenBy, children }: VirtualListProps) {
         const item = items[index]!;
         return (
           <li
-            key={item}
+            key={keyOf(item)}
             data-item={item}
             aria-setsize={items.length}
             aria-posinset={index + 1}
@@ -116,7 +120,7 @@ function useScrollMemory() {
     let timer: ReturnType<typeof setTimeout>;
     const remember = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => history.replaceState({ scrollY }, ''), 100);
+      timer = setTimeout(() => history.replaceState({ ...history.state, scrollY }, ''), 100);
     };
     addEventListener('scroll', remember, { passive: true });
     return () => {

@@ -1,51 +1,67 @@
 import { useMemo } from 'preact/hooks';
 import * as api from './api.ts';
-import { Conflict, Problem, type TaggedTodo, type Todo } from './api.ts';
-import { isConflict, isSame, merge } from './merge.ts';
+import type { Todo } from './api.ts';
+import { isSame, merge } from './merge.ts';
+import { changedIds, changesOf, dropDone, openOutbox } from './outbox.ts';
+import { send } from './sender.ts';
 import { createStore } from './store.ts';
 
-type Completed = Todo['isCompleted'];
-
 export const store = createStore({
-  /** What the service has confirmed, by id. */
-  confirmed: new Map<number, Todo>(),
-  /** Toggles on their way to the service; shown as if they had arrived. */
-  wanted: new Map<number, Completed>(),
+  /** Todos as they are shown, by id: as the service has them, with the changes of this browser. */
+  shown: new Map<number, Todo>(),
   /** How often the whole list has been loaded. */
   timesLoaded: 0,
-  /** How many new todos are on their way. */
-  unsaved: 0,
 });
 
-/** What has been written, in its order: an answer that was asked for earlier may not show it. */
-const written: Todo[] = [];
-
-/** The last write to each todo that is on its way: the next one waits for it. */
-const writing = new Map<number, Promise<unknown>>();
+/** What the service has sent last. */
+let listed = new Map<number, Todo>();
 
 export function useTodos() {
-  const { confirmed, wanted, timesLoaded, unsaved } = store.use();
-  // One that is not on its way stays the same object, so that what is known of it need not be found again.
-  const shown = (todo: Todo): Todo => (wanted.has(todo.id) ? { ...todo, isCompleted: wanted.get(todo.id)! } : todo);
-  const todos = useMemo(() => Array.from(confirmed.values(), shown), [confirmed, wanted]);
-  return {
-    timesLoaded,
-    unsaved,
-    /** As they are shown: with the toggles that are still on their way. */
-    todos,
-    todo(id: number) {
-      const todo = confirmed.get(id);
-      return todo && shown(todo);
-    },
-  };
+  const { shown, timesLoaded } = store.use();
+  const todos = useMemo(() => [...shown.values()], [shown]);
+  return { timesLoaded, todos };
+}
+
+void openOutbox(
+  (ids) => {
+    let shown: Map<number, Todo> | undefined;
+    for (const id of ids) {
+      const now = shownOf(id);
+      const before = store.get().shown.get(id);
+      if (now === before || (now && before && isSame(now, before))) continue;
+      shown ??= new Map(store.get().shown);
+      if (now) shown.set(id, now);
+      else shown.delete(id);
+    }
+    if (shown) store.update({ shown });
+  },
+  () => void send(),
+);
+addEventListener('online', () => void send());
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden) void send();
+});
+
+/** A todo that has no change stays the same object, so that what is known of it need not be found again. */
+function shownOf(id: number) {
+  let todo = listed.get(id);
+  for (const { state, base, mine } of changesOf(id)) {
+    if (state === 'done') todo = mine;
+    else if (state === 'waiting') todo = base ? todo && merge(base, mine, todo) : mine;
+  }
+  return todo;
 }
 
 /** Counts the lists that have been asked for; the latest of those that have come is shown. */
 let lastAsked = 0;
 let lastShown = 0;
+let shownAskedAt = 0;
 
 /** Tag of the list that is in the store, as the service has it. */
 let listTag: string | undefined;
+
+/** Whether the service names the state of the list, so that it need not send an unchanged one again. */
+export const isListTagged = () => listTag !== undefined;
 
 /**
  * Loads the whole list, unless the service still has the one that is in the store.
@@ -54,7 +70,8 @@ let listTag: string | undefined;
 export async function loadTodos(): Promise<void> {
   lastAsked += 1;
   const asked = lastAsked;
-  const earlier = written.length;
+  // Browsers ask for the first one before this script runs.
+  const askedAt = asked === 1 ? performance.timeOrigin : Date.now();
   const known = listTag;
   const list = await api.listTodos(known);
   // 10,000 todos are parsed in one task and drawn in the next, so that a phone handles input between the two.
@@ -63,101 +80,37 @@ export async function loadTodos(): Promise<void> {
   if (!list) {
     // Another list or a changed todo has arrived first, so the unchanged list is no longer in the store.
     if (listTag !== known) await loadTodos();
+    else dropDone(askedAt, false);
     return;
   }
-  const todos = [...list.todos, ...written.slice(earlier)];
   lastShown = asked;
   listTag = list.tag;
-  store.update({ confirmed: new Map(todos.map((todo) => [todo.id, todo])), timesLoaded: store.get().timesLoaded + 1 });
+  listed = new Map(list.todos.map((todo) => [todo.id, todo]));
+  if (!list.isKept) {
+    shownAskedAt = askedAt;
+    dropDone(askedAt, true);
+  }
+  const shown = new Map(listed);
+  for (const id of changedIds()) {
+    const todo = shownOf(id);
+    if (todo) shown.set(id, todo);
+  }
+  store.update({ shown, timesLoaded: store.get().timesLoaded + 1 });
 }
 
 /** @throws Problem */
-export async function loadTodo(id: string): Promise<void> {
-  const earlier = written.length;
-  const todo = await api.readTodo(id);
-  confirm(written.slice(earlier).findLast((later) => later.id === todo.id) ?? todo);
-}
-
-/**
- * Loads a todo for a form, as it is shown: with a toggle that is on its way.
- * @throws Problem
- */
-export async function loadTaggedTodo(id: string): Promise<TaggedTodo> {
-  const earlier = written.length;
-  const { todo, tag } = await api.readTaggedTodo(id);
-  const latest = written.slice(earlier).findLast((later) => later.id === todo.id) ?? todo;
-  confirm(latest);
-  return { todo: { ...latest, isCompleted: store.get().wanted.get(todo.id) ?? latest.isCompleted }, tag };
-}
-
-/**
- * @param requestKey the same for a request that may have arrived before
- * @returns the id
- * @throws Problem
- */
-export async function createTodo(description: string, requestKey: string): Promise<number> {
-  const { id } = await api.createTodo(description, requestKey);
-  confirmWritten({ id, description, isCompleted: 0 });
-  return id;
-}
-
-/**
- * Saves a form, merged with what another client has changed since it was opened.
- * @param shown what the form was filled with
- * @throws Conflict if that client has changed the same
- * @throws Problem
- */
-export async function saveTodo(typed: Todo, shown: TaggedTodo): Promise<void> {
-  await inTurn(typed.id, async () => {
-    let changed = typed;
-    for (let { todo, tag } = shown; ;) {
-      try {
-        await api.updateTodo(changed, tag);
-        break;
-      } catch (problem) {
-        if (!(problem instanceof Problem && problem.kind === 'changed')) throw problem;
-        const present = await api.readTaggedTodo(`${typed.id}`);
-        if (isConflict(todo, changed, present.todo)) throw new Conflict(present);
-        changed = merge(todo, changed, present.todo);
-        // An earlier request may have arrived, and just its response been lost.
-        if (isSame(changed, present.todo)) break;
-        // It would be refused again and again.
-        if (present.tag === tag) throw problem;
-        ({ todo, tag } = present);
-      }
-    }
-    confirmWritten(changed);
-  });
-}
-
-/**
- * Changes a part of a todo. Reads it first, because the service replaces all of it and another client may have changed the rest
- * since it was shown.
- * @throws Problem
- */
-export async function changeTodo(id: number, changes: Partial<Todo>): Promise<Todo> {
-  const changed = { ...(await api.readTodo(`${id}`)), ...changes };
-  await api.updateTodo(changed);
-  confirmWritten(changed);
-  return changed;
-}
-
-/** Runs a write to a todo after the earlier ones to the same todo. */
-export function inTurn<Result>(id: number, write: () => Promise<Result>): Promise<Result> {
-  const turn = Promise.resolve(writing.get(id)).then(write, write);
-  writing.set(id, turn);
-  return turn;
-}
-
-function confirmWritten(todo: Todo) {
-  written.push(todo);
-  confirm(todo);
-}
-
-function confirm(todo: Todo) {
-  const known = store.get().confirmed.get(todo.id);
-  if (known?.description === todo.description && known.isCompleted === todo.isCompleted) return;
-  // Should the service have the former list again later, the store has not.
-  listTag = undefined;
-  store.update({ confirmed: new Map(store.get().confirmed).set(todo.id, todo) });
+export async function loadTodo(id: string): Promise<Todo> {
+  const askedAt = Date.now();
+  const { todo, isKept } = await api.readTodo(id);
+  const known = listed.get(todo.id);
+  // A list that was asked for later has come first, or what was kept is older than what is shown.
+  if (known && (isKept || askedAt < shownAskedAt)) return store.get().shown.get(todo.id) ?? todo;
+  if (!isKept) dropDone(askedAt, false, todo.id);
+  if (!known || !isSame(known, todo)) {
+    // Should the service have the former list again later, the store has not.
+    listTag = undefined;
+    listed.set(todo.id, todo);
+    store.update({ shown: new Map(store.get().shown).set(todo.id, shownOf(todo.id)!) });
+  }
+  return shownOf(todo.id)!;
 }

@@ -1,94 +1,64 @@
 import { useRef, useState } from 'preact/hooks';
-import { createRequestKey } from '../data/api.ts';
 import { isConflict, isSame, merge } from '../data/merge.ts';
 
-interface Draft<Values> {
-  /** Stored record that the user has seen. */
+/** What a person has typed, and the stored record that it was typed over. */
+export interface Typed<Values> {
   base: Values;
-  /** What the form shows. */
   values: Values;
+}
+
+interface Draft<Values> extends Typed<Values> {
   /** The version that the form does not show, where the record was changed by another client. */
   other?: Values | undefined;
   /** Whether the form shows that client's version. Undefined until the user has chosen. */
   isTheirs?: boolean | undefined;
-  /** Idempotency-Key of the request with these values. */
-  requestKey?: string | undefined;
-  /** Whether they were on their way to the service. */
-  isSent?: boolean | undefined;
 }
 
-/** Drafts that this page is saving. A form opened during the save starts without them. Otherwise it would save them twice. */
-const beingSaved = new Set<string>();
-
-/** What was changed in a form, kept for this tab until it is saved, so that a reload or a wrong click loses nothing. */
-export function useDraft<Values extends object>(name: string, initial: Values) {
+/**
+ * What was changed in a form, kept for this tab until the outbox has it, so that a reload or a wrong click loses nothing.
+ * @param unsaved what was typed before and could not be saved
+ */
+export function useDraft<Values extends object>(name: string, initial: Values, unsaved?: Typed<Values>) {
   const key = keyOf(name);
-  const [found, setFound] = useState(() => (beingSaved.has(key) ? undefined : restored(read<Values>(key), initial)));
+  const [found, setFound] = useState(() => restored(read<Draft<Values>>(key) ?? unsaved, initial));
   const [, setDrawn] = useState(0);
-  const draft = useRef<Draft<Values>>(found ? { ...found, isSent: undefined } : { base: initial, values: initial });
-  const { values, other, isTheirs } = draft.current;
-
-  const forget = () => write(key, undefined);
-  /** Another form of the same name may have written a draft of its own since this one was sent. */
-  const isSentLast = () => read(key)?.isSent === true;
-
-  function keep() {
-    const { base, values: kept, other: isInConflict } = draft.current;
-    write(key, isInConflict || !isSame(kept, base) ? draft.current : undefined);
-  }
+  const draft = useRef<Draft<Values>>(found ?? { base: initial, values: initial });
+  const { base, values, other, isTheirs } = draft.current;
 
   function update(change: Partial<Draft<Values>>) {
     draft.current = { ...draft.current, ...change };
     setDrawn((times) => times + 1);
-    keep();
+    const { current } = draft;
+    write(key, current.other || !isSame(current.values, current.base) ? current : undefined);
   }
 
   return {
+    base,
     values,
     /** Both versions of a record that another client has changed; `isTheirs` is undefined until `choose` is called. */
     conflict: other && { mine: isTheirs ? other : values, theirs: isTheirs ? values : other, isTheirs },
-    /** State of an earlier visit's changes that the form shows: `kept`, or `sent` without waiting for the response. */
-    restored: found && (found.isSent ? ('sent' as const) : ('kept' as const)),
+    isRestored: found !== undefined,
     change: (change: Partial<Values>) => {
-      update({ values: { ...draft.current.values, ...change }, requestKey: undefined });
+      update({ values: { ...draft.current.values, ...change } });
     },
     /** The record has become another one since the form was filled. */
     conflictWith: (theirs: Values) => {
       update(conflicting(draft.current, theirs));
     },
     choose: (theirs: boolean) => {
-      if (theirs !== (isTheirs ?? false)) update({ values: other!, other: values, requestKey: undefined });
+      if (theirs !== (isTheirs ?? false)) update({ values: other!, other: values });
       update({ isTheirs: theirs });
     },
     discard: () => {
       setFound(undefined);
-      update({ values: draft.current.base, other: undefined, requestKey: undefined });
+      update({ values: draft.current.base, other: undefined });
     },
-    forget,
-    /** @returns the Idempotency-Key of these values: the same as before if they have been sent before */
-    sending: () => {
-      const { requestKey = createRequestKey() } = draft.current;
-      draft.current = { ...draft.current, requestKey };
-      beingSaved.add(key);
-      write(key, { ...draft.current, isSent: true });
-      return requestKey;
-    },
-    saved: () => {
-      beingSaved.delete(key);
-      if (isSentLast()) forget();
-    },
-    /** @returns whether it is kept: not if it would take the place of another draft */
-    failed: () => {
-      beingSaved.delete(key);
-      if (!isSentLast()) return false;
-      keep();
-      return true;
-    },
+    forget: () => write(key, undefined),
   };
 }
 
 /** Record that a kept draft was written for, if there is one. */
-export const draftBase = (name: string): unknown => read(keyOf(name))?.base;
+export const draftBase = (name: string): unknown => read<Draft<unknown>>(keyOf(name))?.base;
 
 const keyOf = (name: string) => `form ${name}`;
 
@@ -109,19 +79,20 @@ function conflicting<Values extends object>(draft: Draft<Values>, theirs: Values
 const mineOf = <Values extends object>({ base, values, other, isTheirs }: Draft<Values>) =>
   isTheirs && isSame(values, base) ? other! : values;
 
-// A browser that is told to store nothing throws at every use of the storage; the form works without it.
+// A browser that is told to store nothing throws at every use of the storage; pages work without it.
 
-function read<Values>(key: string) {
+/** @returns what this tab has kept, through reloads */
+export function read<Value>(key: string) {
   try {
-    return (JSON.parse(sessionStorage.getItem(key) ?? 'null') as Draft<Values> | null) ?? undefined;
+    return (JSON.parse(sessionStorage.getItem(key) ?? 'null') as Value | null) ?? undefined;
   } catch {
     return undefined;
   }
 }
 
-function write<Values>(key: string, draft: Draft<Values> | undefined) {
+export function write(key: string, value: unknown) {
   try {
-    if (draft) sessionStorage.setItem(key, JSON.stringify(draft));
+    if (value) sessionStorage.setItem(key, JSON.stringify(value));
     else sessionStorage.removeItem(key);
   } catch {
     return;

@@ -1,8 +1,11 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { asProblem, type Problem } from '../data/api.ts';
 
 /** Delay between looks at what others have written, while the tab is visible. */
 const POLL_MS = 15_000;
+
+/** Polls between two loads of a list that has no tag: of more than 50,000 todos, which come whole each time. */
+const UNTAGGED_POLLS = 20;
 
 /** How a page's data are: still coming, there, or not to be had. */
 export interface Load {
@@ -46,15 +49,17 @@ export function useLoad(load: () => Promise<unknown>): Load {
  * Loads like `useLoad`, and again four times a minute, and each time that the tab is shown again or back online, because other
  * clients write too. Not for a form, because a reload would redraw it while the user fills it in.
  */
-export function useFreshLoad(load: () => Promise<unknown>): Load {
+export function useFreshLoad(load: () => Promise<unknown>, isTagged = () => true): Load {
   const result = useLoad(load);
   const { isLoading, retry } = result;
+  const polls = useRef(0);
   useEffect(() => {
     const look = () => {
       if (!document.hidden) retry();
     };
     const poll = () => {
-      if (!isLoading && navigator.onLine) look();
+      polls.current += 1;
+      if (!isLoading && navigator.onLine && (isTagged() || polls.current % UNTAGGED_POLLS === 0)) look();
     };
     const timer = setInterval(poll, POLL_MS);
     document.addEventListener('visibilitychange', look);

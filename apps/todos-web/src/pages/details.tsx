@@ -1,20 +1,20 @@
-import { useRoute } from 'preact-iso/router';
-import { BackIcon, CheckIcon, PencilIcon } from '../components/icons.tsx';
+import { BackIcon, CheckIcon, ClockIcon, PencilIcon } from '../components/icons.tsx';
 import { Linked } from '../components/linked.tsx';
 import { Failure, Loading, Page } from '../components/page.tsx';
+import { tick } from '../data/changes.ts';
 import { shortened } from '../data/format.ts';
-import { setCompleted } from '../data/tick.ts';
-import { loadTodo, useTodos } from '../data/todos.ts';
+import { isWaiting, outbox } from '../data/outbox.ts';
+import { loadTodo, store } from '../data/todos.ts';
 import { useFreshLoad } from '../hooks/use-load.ts';
 import { TodoNotFound } from './not-found.tsx';
 
-export function Details() {
-  const { id } = useRoute().params as { id: string };
+export function Details({ id }: { id: string }) {
   return <TodoDetails key={id} id={id} />;
 }
 
 function TodoDetails({ id }: { id: string }) {
-  const todo = useTodos().todo(parseInt(id, 10));
+  const todo = store.use().shown.get(parseInt(id, 10));
+  outbox.use();
   const load = useFreshLoad(() => loadTodo(id));
   if (load.problem && load.problem.kind !== 'failed') return <TodoNotFound />;
 
@@ -29,18 +29,30 @@ function TodoDetails({ id }: { id: string }) {
       )}
       {!todo && load.isLoading && !load.problem && <Loading />}
       {todo && (
-        <div class="card">
+        <div class="card" data-item={todo.id}>
           <p class={todo.isCompleted ? 'state done' : 'state'}>
             <span>{todo.isCompleted ? 'Done' : 'Open'}</span> Todo {todo.id}
+            {isWaiting(todo.id) && (
+              <span class="waiting">
+                <ClockIcon /> Not sent yet
+              </span>
+            )}
           </p>
           <p class="actions">
-            <button type="button" class="button" onClick={() => void setCompleted([todo.id], todo.isCompleted ? 0 : 1)}>
-              <CheckIcon /> {todo.isCompleted ? 'Open it again' : 'Mark as done'}
+            <button type="button" class="button" onClick={() => tick([todo], todo.isCompleted ? 0 : 1)}>
+              {todo.isCompleted ? (
+                'Open it again'
+              ) : (
+                <>
+                  <CheckIcon /> Mark as done
+                </>
+              )}
             </button>
             <a class="button quiet" href={`/todos/edit/${todo.id}`}>
               <PencilIcon /> Edit
             </a>
           </p>
+          <p class="hint">A todo cannot be deleted: the service has no way to.</p>
         </div>
       )}
       <p>

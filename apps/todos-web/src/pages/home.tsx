@@ -1,12 +1,12 @@
 import { PlusIcon } from '../components/icons.tsx';
 import { Empty, Failure, Loading, Page } from '../components/page.tsx';
 import { formatCount } from '../data/format.ts';
-import { loadTodos, useTodos } from '../data/todos.ts';
+import { isListTagged, loadTodos, useTodos } from '../data/todos.ts';
 import { useFreshLoad } from '../hooks/use-load.ts';
 
 export function Home() {
   const { timesLoaded, todos } = useTodos();
-  const load = useFreshLoad(loadTodos);
+  const load = useFreshLoad(loadTodos, isListTagged);
   return (
     <Page class="home" heading="What’s left to do?">
       <p class="lead">Write it down, find it again, tick it off. Everybody who opens this page shares one list.</p>

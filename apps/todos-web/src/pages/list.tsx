@@ -1,18 +1,19 @@
-import { useLocation, useRoute } from 'preact-iso/router';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { AddField } from '../components/add-field.tsx';
-import { addTodos } from '../data/add-todos.ts';
 import type { Todo } from '../data/api.ts';
+import { addTodos, tick } from '../data/changes.ts';
 import { formatCount, shortened } from '../data/format.ts';
 import { notify } from '../components/notices.tsx';
 import { Empty, Failure, Loading, Page } from '../components/page.tsx';
 import { Row } from '../components/row.tsx';
+import { route, useLocation } from '../data/router.ts';
 import { prepareSearch, search } from '../data/search.ts';
 import { Selection } from '../components/selection.tsx';
 import { SEARCH_HASH } from '../components/shortcuts.tsx';
-import { tick } from '../data/tick.ts';
-import { loadTodos, useTodos } from '../data/todos.ts';
+import { firstIdOf, idOf, isWaiting, outbox } from '../data/outbox.ts';
+import { isListTagged, loadTodos, useTodos } from '../data/todos.ts';
 import { useFreshLoad } from '../hooks/use-load.ts';
+import { takeLeftForm } from '../hooks/use-way-back.ts';
 import { VirtualList } from '../components/virtual-list.tsx';
 
 const filters = { all: 'All', open: 'Open', done: 'Done' };
@@ -25,18 +26,17 @@ const address = (show: string, text: string) => {
 };
 
 export function List() {
-  const { query } = useRoute();
-  const { timesLoaded, unsaved, todos } = useTodos();
-  const load = useFreshLoad(loadTodos);
-  const show = query.show && Object.hasOwn(filters, query.show) ? (query.show as Filter) : 'all';
-  const text = query.q ?? '';
+  const { query } = useLocation();
+  const { timesLoaded, todos } = useTodos();
+  const load = useFreshLoad(loadTodos, isListTagged);
+  const [leftForm] = useState(takeLeftForm);
+  const asked = query.get('show') ?? '';
+  const show = Object.hasOwn(filters, asked) ? (asked as Filter) : 'all';
+  const text = query.get('q') ?? '';
+  const focusOn = location.hash === SEARCH_HASH ? SEARCH_HASH : leftForm && `[data-item="${leftForm}"] .edit`;
   return (
-    <Page
-      title={`${filters[show]} todos`}
-      heading={`${filters[show]} todos`}
-      {...(location.hash === SEARCH_HASH ? { focusOn: SEARCH_HASH } : {})}
-    >
-      <AddField isSaving={unsaved > 0} onAdd={(descriptions) => void add(descriptions, show, text)} />
+    <Page title={`${filters[show]} todos`} heading={`${filters[show]} todos`} {...(focusOn ? { focusOn } : {})}>
+      <AddField onAdd={(descriptions) => add(descriptions, show, text)} />
       {load.problem && (
         <Failure what={`Your todos could not be ${timesLoaded > 0 ? 'brought up to date' : 'loaded'}.`} load={load} />
       )}
@@ -48,7 +48,7 @@ export function List() {
           </a>
         </Empty>
       ) : (
-        <Todos todos={todos} timesLoaded={timesLoaded} show={show} text={text} />
+        <Todos todos={todos} timesLoaded={timesLoaded} show={show} text={text} leftForm={leftForm} />
       )}
       {timesLoaded === 0 && load.isLoading && !load.problem && <Loading rows={6} />}
     </Page>
@@ -76,17 +76,26 @@ interface TodosProps {
   timesLoaded: number;
   show: Filter;
   text: string;
+  /** The todo whose form was left last. */
+  leftForm: number | undefined;
 }
 
-function Todos({ todos, timesLoaded, show, text }: TodosProps) {
-  const { route } = useLocation();
+function Todos({ todos, timesLoaded, show, text, leftForm }: TodosProps) {
+  outbox.use();
   const [selected, setSelected] = useState<ReadonlySet<number>>();
-  // A toggled row keeps its place until the user opens, filters or searches the list again.
-  const places = useRef({ show, text, byId: new Map<number, Todo['isCompleted']>() });
-  if (places.current.show !== show || places.current.text !== text) places.current = { show, text, byId: new Map() };
+  const [looks, setLooks] = useState(0);
+  const lookAgain = () => setLooks((times) => times + 1);
+  // A toggled row keeps its place until the user opens, filters or searches the list again, or comes back to it.
+  const looked = `${looks} ${show} ${text}`;
+  const places = useRef({ looked, byId: new Map<number, Todo['isCompleted']>() });
+  if (places.current.looked !== looked) places.current = { looked, byId: new Map() };
   const { byId: placed } = places.current;
-  const newestFirst = useMemo(() => [...todos].sort((a, b) => b.id - a.id), [todos]);
-  const order = useMemo(() => arranged(newestFirst, show, text, placed), [timesLoaded, todos.length, show, text]);
+  // One that has no id of the service yet has a negative one, by the time when it was written.
+  const newestFirst = useMemo(() => [...todos].sort((a, b) => Math.abs(b.id) - Math.abs(a.id)), [todos]);
+  const order = useMemo(
+    () => arranged(newestFirst, show, text, placed),
+    [timesLoaded, todos.length, newestFirst[0]?.id, looked],
+  );
   const byId = useMemo(() => new Map(todos.map((todo) => [todo.id, todo])), [todos]);
   const done = useMemo(() => todos.filter(({ isCompleted }) => isCompleted).length, [todos]);
   const counts = { all: todos.length, open: todos.length - done, done };
@@ -96,12 +105,42 @@ function Todos({ todos, timesLoaded, show, text }: TodosProps) {
     tick(changed, isCompleted);
   }
 
+  function stopSelecting() {
+    setSelected(undefined);
+    document.querySelector<HTMLElement>('.tools button')!.focus();
+  }
+
+  useEffect(() => {
+    const look = () => document.hidden || lookAgain();
+    document.addEventListener('visibilitychange', look);
+    return () => document.removeEventListener('visibilitychange', look);
+  }, []);
+
+  const isSelecting = selected !== undefined;
+  useEffect(() => {
+    if (!isSelecting) return;
+    const stop = (event: KeyboardEvent) => {
+      const isForField = (event.target as Element).matches('#add, [type=search]');
+      if (event.key !== 'Escape' || isForField || document.querySelector('dialog')) return;
+      event.preventDefault();
+      stopSelecting();
+    };
+    // Before the notices, which it closes as well.
+    addEventListener('keydown', stop, true);
+    return () => removeEventListener('keydown', stop, true);
+  }, [isSelecting]);
+
   return (
     <>
       <div class="tools">
         <nav class="filters" aria-label="Filter">
           {Object.entries(filters).map(([name, label]) => (
-            <a key={name} href={address(name, text)} aria-current={name === show ? 'page' : undefined}>
+            <a
+              key={name}
+              href={address(name, text)}
+              aria-current={name === show ? 'page' : undefined}
+              onClick={lookAgain}
+            >
               {label} <span>{timesLoaded > 0 && formatCount(counts[name as Filter])}</span>
             </a>
           ))}
@@ -138,29 +177,38 @@ function Todos({ todos, timesLoaded, show, text }: TodosProps) {
       {selected && (
         <Selection
           count={selected.size}
-          onAll={() => setSelected(new Set(selected.size < order.length ? order : []))}
+          unlisted={selected.size - listed(selected, order)}
+          onAll={() => {
+            const isAll = listed(selected, order) === order.length;
+            const all = new Set([...selected, ...order]);
+            if (isAll) order.forEach((id) => all.delete(id));
+            setSelected(all);
+          }}
           onTick={(isCompleted) => {
             change(
-              todos.filter(({ id }) => selected.has(id)),
+              todos.filter(({ id }) => selected.has(id) || selected.has(firstIdOf(id))),
               isCompleted,
             );
-            setSelected(undefined);
-            document.querySelector<HTMLElement>('.tools button')!.focus();
+            stopSelecting();
           }}
+          onCancel={stopSelecting}
         />
       )}
-      {order.length > 0 ? (
-        <VirtualList items={order} chosenBy={`${show} ${text}`}>
+      {timesLoaded > 0 && order.length > 0 ? (
+        <VirtualList items={order} chosenBy={`${show} ${text}`} keyOf={firstIdOf} initialFocus={leftForm}>
           {(id) => {
-            const todo = byId.get(id)!;
+            const todo = byId.get(id) ?? byId.get(idOf(id));
+            if (!todo) return null;
+            const isUnsent = isWaiting(todo.id);
             return selected ? (
               <Row
                 todo={todo}
+                isWaiting={isUnsent}
                 isSelected={selected.has(id)}
                 onChange={(isToExtend) => setSelected(withToggled(selected, id, order, isToExtend))}
               />
             ) : (
-              <Row todo={todo} onChange={() => change([todo], todo.isCompleted ? 0 : 1)} />
+              <Row todo={todo} isWaiting={isUnsent} onChange={() => change([todo], todo.isCompleted ? 0 : 1)} />
             );
           }}
         </VirtualList>
@@ -170,6 +218,9 @@ function Todos({ todos, timesLoaded, show, text }: TodosProps) {
     </>
   );
 }
+
+/** How many of the selected todos are in the list. */
+const listed = (selected: ReadonlySet<number>, order: number[]) => order.filter((id) => selected.has(id)).length;
 
 /** @param isToExtend whether all rows from the one that was selected last are selected too */
 function withToggled(selected: ReadonlySet<number>, id: number, order: number[], isToExtend: boolean) {
