@@ -13,12 +13,8 @@ interface KeyValue {
   value: { stringValue?: string; boolValue?: boolean; intValue?: number; doubleValue?: number };
 }
 
-/** What the exported spans, metrics and log records have in common. */
-interface Record {
+interface RawSpan {
   attributes?: KeyValue[];
-}
-
-interface RawSpan extends Record {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
@@ -30,29 +26,6 @@ interface RawSpan extends Record {
   status?: { code?: number };
 }
 
-interface DataPoint extends Record {
-  asDouble?: number;
-  count?: number;
-  sum?: number;
-  bucketCounts?: number[];
-  explicitBounds?: number[];
-}
-
-interface RawMetric {
-  name: string;
-  gauge?: { dataPoints: DataPoint[] };
-  sum?: { dataPoints: DataPoint[]; isMonotonic: boolean };
-  histogram?: { dataPoints: DataPoint[] };
-}
-
-interface RawLogRecord extends Record {
-  severityNumber: number;
-  severityText: string;
-  body: { stringValue: string };
-  traceId?: string;
-  spanId?: string;
-}
-
 /** A span whose ids are hexadecimal, as in `traceparent`. */
 export interface Span extends Omit<RawSpan, 'attributes' | 'links'> {
   attributes: { [name: string]: Value };
@@ -61,12 +34,7 @@ export interface Span extends Omit<RawSpan, 'attributes' | 'links'> {
 }
 
 const root = await protobuf.load(join(import.meta.dirname, 'otlp.proto'));
-
-const REQUESTS = new Map([
-  ['/v1/traces', 'ExportTraceServiceRequest'],
-  ['/v1/metrics', 'ExportMetricsServiceRequest'],
-  ['/v1/logs', 'ExportLogsServiceRequest'],
-]);
+const requestType = root.lookupType('ExportTraceServiceRequest');
 
 /**
  * A receiver of OTLP/HTTP in protobuf.
@@ -74,22 +42,14 @@ const REQUESTS = new Map([
  */
 export async function startReceiver(respond = (response: ServerResponse) => void response.end()) {
   const spans: Span[] = [];
-  const metrics: RawMetric[] = [];
-  const logRecords: (RawLogRecord & { attributes: KeyValue[] })[] = [];
-  const exports: { path: string; headers: NodeJS.Dict<string | string[]> }[] = [];
+  const exports: { headers: NodeJS.Dict<string | string[]> }[] = [];
   const received = new EventEmitter();
   const server = createServer((request, response) => {
     void buffer(request).then((body) => {
-      const { url: path = '', headers } = request;
-      const type = root.lookupType(REQUESTS.get(path)!);
-      const message = type.decode(headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body);
-      const { resourceSpans, resourceMetrics, resourceLogs } = type.toObject(message, {
-        longs: Number,
-        bytes: String,
-      }) as {
-        resourceSpans?: { resource: Record; scopeSpans: { spans: RawSpan[] }[] }[];
-        resourceMetrics?: { scopeMetrics: { metrics: RawMetric[] }[] }[];
-        resourceLogs?: { scopeLogs: { logRecords: RawLogRecord[] }[] }[];
+      const { headers } = request;
+      const message = requestType.decode(headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body);
+      const { resourceSpans } = requestType.toObject(message, { longs: Number, bytes: String }) as {
+        resourceSpans?: { resource: { attributes?: KeyValue[] }; scopeSpans: { spans: RawSpan[] }[] }[];
       };
       for (const { resource, scopeSpans } of resourceSpans ?? [])
         for (const span of scopeSpans.flatMap((scope) => scope.spans))
@@ -101,12 +61,7 @@ export async function startReceiver(respond = (response: ServerResponse) => void
             links: (span.links ?? []).map(idsOf),
             resource: objectOf(resource.attributes),
           });
-      for (const { scopeMetrics } of resourceMetrics ?? [])
-        metrics.push(...scopeMetrics.flatMap((scope) => scope.metrics));
-      for (const { scopeLogs } of resourceLogs ?? [])
-        for (const record of scopeLogs.flatMap((scope) => scope.logRecords))
-          logRecords.push({ ...record, ...idsOf(record), attributes: record.attributes ?? [] });
-      exports.push({ path, headers });
+      exports.push({ headers });
       received.emit('export');
       respond(response);
     });
@@ -128,8 +83,6 @@ export async function startReceiver(respond = (response: ServerResponse) => void
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
-    metrics,
-    logRecords,
     exports,
     find,
     close() {
@@ -140,7 +93,7 @@ export async function startReceiver(respond = (response: ServerResponse) => void
 }
 
 /** Values of attributes by their names. */
-export const objectOf = (attributes: KeyValue[] = []) =>
+const objectOf = (attributes: KeyValue[] = []) =>
   Object.fromEntries<Value>(attributes.map(({ key, value }) => [key, Object.values(value)[0] as Value]));
 
 const hex = (base64: string) => Buffer.from(base64, 'base64').toString('hex');

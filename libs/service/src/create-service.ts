@@ -108,7 +108,7 @@ export async function createService({ settings, title, description, ...errorForm
   acceptJson(app);
   handleErrors(app, errorFormat);
   // Before all other hooks, whose time is part of the span.
-  await traceRequests(app, settings);
+  traceRequests(app, settings);
 
   app.addHook('onRequest', ({ id }, reply, done) => {
     reply.header('x-request-id', id).headers(securityHeaders);

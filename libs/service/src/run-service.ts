@@ -15,12 +15,10 @@ import { checkDatabase, exitIfUnusable, migrateDatabase, recount } from './comma
 import type { Service } from './create-service.ts';
 import { cut } from './http/connections.ts';
 import { handleDiagnosticSignals } from './observability/diagnostics.ts';
-import { logStream } from './observability/log-stream.ts';
 import { addMetrics } from './observability/metrics.ts';
 import { addProbes, type Lifecycle } from './observability/probes.ts';
 import { maintainRowCounts } from './observability/row-counts.ts';
-import { loadTelemetry } from './observability/telemetry/load-telemetry.ts';
-import { connectionOf, loadSettings, type Settings } from './settings.ts';
+import { connectionOf, isTraced, loadSettings, type Settings } from './settings.ts';
 import { version } from './version.ts';
 
 /** Timeout for the whole drain, after which the process ends. */
@@ -158,17 +156,10 @@ export async function assembleService<Tables>(
   const probing = new Database<Tables>({ ...connection, poolMax: 1 });
   app.addHook('onClose', () => probing.destroy());
   const readiness = addProbes(app, { db, probing, migrations, lifecycle });
-  const telemetry = await loadTelemetry(settings);
-  const counts = maintainRowCounts(app, db, rowCounts);
-  const hasExemplars = telemetry !== undefined;
-  const registry = addMetrics(app, { db, service: name, readiness, rowCounts: counts, hasExemplars });
-  const shutDown = telemetry?.startExport({
-    service: name,
-    version,
-    registry,
-    log: app.log,
-    copyLog: (receive) => logStream.copyTo(receive),
-  });
+  addMetrics(app, { db, service: name, readiness, rowCounts: maintainRowCounts(app, db, rowCounts) });
+  // Without traces, its code is not loaded, and a start takes as long as without it.
+  const telemetry = isTraced(settings) ? await import('./observability/telemetry/telemetry.ts') : undefined;
+  const shutDown = telemetry?.startExport({ service: name, version, log: app.log });
   // Compiles the shapes of all routes. Otherwise their errors would be taken for those of the address to listen on.
   await app.ready();
   return { app, db, lifecycle, exportRest, onConnectionError };

@@ -82,8 +82,6 @@ export const EnvironmentVariables = Type.Object({
   ),
   OTEL_EXPORTER_OTLP_PROTOCOL: otlpProtocol,
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol,
-  OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: otlpProtocol,
-  OTEL_EXPORTER_OTLP_LOGS_PROTOCOL: otlpProtocol,
   OTEL_SDK_DISABLED: Type.Boolean({ default: false, description: 'true or false' }),
   DIAGNOSTICS_DIRECTORY: Type.Optional(Type.String({ description: 'an existing directory that is writable' })),
 });
@@ -125,6 +123,10 @@ export function loadSettings(environment: NodeJS.ProcessEnv, defaultPort: number
     throw notAllowed('DIAGNOSTICS_DIRECTORY', given);
   return settings;
 }
+
+/** Whether spans are made and exported. */
+export const isTraced = ({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED }: Settings) =>
+  OTEL_EXPORTER_OTLP_ENDPOINT !== undefined && !OTEL_SDK_DISABLED;
 
 /** A connection string, and how to read its password again from the file that holds it. */
 export function connectionOf(settings: Settings, name: (typeof secrets)[number]) {

@@ -72,8 +72,6 @@ describe('Settings', () => {
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
     ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
     ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'grpc'],
-    ['OTEL_EXPORTER_OTLP_METRICS_PROTOCOL', 'http/json'],
-    ['OTEL_EXPORTER_OTLP_LOGS_PROTOCOL', 'http'],
     ['OTEL_SDK_DISABLED', 'yes'],
     ['TRUST_PROXY', 'proxy.example.org'],
     ['TRUST_PROXY', '10.0.0.0/8,'],

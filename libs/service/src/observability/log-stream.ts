@@ -41,23 +41,15 @@ process.on('exit', () => {
   output.write('');
 });
 
-let receiveCopy: ((line: string) => void) | undefined;
-
 /** Standard output. Writes many lines in one system call, synchronously, because an ending process would lose the others. */
 export const logStream = {
   /** Writes at the end of the event-loop turn. */
   write(line: string) {
     lines.add(line);
     setImmediate(lines.flush);
-    receiveCopy?.(line);
   },
   /** Writes with the next line of `write`, or with the next flush, which turns the line into a string. */
-  writeLater(line: { toString: () => string }, { isCopied = false } = {}) {
+  writeLater(line: { toString: () => string }) {
     lines.add(line);
-    if (isCopied) receiveCopy?.(line.toString());
-  },
-  /** Calls `receive` with each line from now on, and with those of `writeLater` that are to be copied. */
-  copyTo(receive: (line: string) => void) {
-    receiveCopy = receive;
   },
 };

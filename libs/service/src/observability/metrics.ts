@@ -1,77 +1,47 @@
 import { coalesce } from '@rest-services/concurrency';
 import { SHED_REASONS, TIMEOUT_REASONS, type OverloadReason } from '@rest-services/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import {
-  collectDefaultMetrics,
-  Counter,
-  Gauge,
-  Histogram,
-  Registry,
-  type Metric,
-  type OpenMetricsContentType,
-} from 'prom-client';
-import { writeBuffer } from './write-buffer.ts';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { memoryLimit } from '../http/connection-limit.ts';
 import { REFUSED } from '../http/connections.ts';
 import { onAborted } from '../http/on-aborted.ts';
 import { addDatabaseMetrics, type Measured } from './database-metrics.ts';
 import { forMachines } from './probes.ts';
-import { isSampled, traceIds } from './telemetry/request-spans.ts';
 import { version } from '../version.ts';
 
 /** In seconds. From an answer without a query to the limit at which a request fails. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Labels of a duration, and of the exemplars among them. */
-type Label = 'method' | 'route' | 'status' | 'trace_id' | 'span_id';
-
-interface Observed {
-  labels: { method: string; route: string; status: number | string };
-  ms: number;
-  exemplarLabels?: ReturnType<typeof traceIds>;
-}
-
 interface ServiceMeasured<Tables> extends Measured<Tables> {
   /** Name of the service. */
   service: string;
-  /** Whether durations of requests have the ids of their traces, for scrapers that take OpenMetrics. */
-  hasExemplars: boolean;
 }
 
 /**
  * `/metrics`, for Prometheus: the requests, the pool of database connections, the build, and the process. docker/README.md lists the
  * names.
  */
-export function addMetrics<Tables>(app: FastifyInstance, measured: ServiceMeasured<Tables>): Registry {
-  const { service, readiness, hasExemplars } = measured;
+export function addMetrics<Tables>(app: FastifyInstance, measured: ServiceMeasured<Tables>) {
+  const { service, readiness } = measured;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   // Gauges under names of counters, which promtool refuses. Each is the sum of one that stays, such as nodejs_active_handles.
   for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
 
   // Its count by the same labels is the number of requests.
-  const duration = new Histogram<Label>({
+  const duration = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the request to the end of its answer, by route template.',
     labelNames: ['method', 'route', 'status'],
     buckets: DURATION_BUCKETS,
-    // prom-client refuses exemplars in a registry whose format has none, although it leaves them out there.
-    registers: [],
-    enableExemplars: hasExemplars,
+    registers: [registry],
   });
-  registry.registerMetric(duration);
   // Unknown paths share one label, because their number is unlimited.
-  const observed = writeBuffer<Observed>((requests) => {
-    for (const { labels, ms, exemplarLabels } of requests) {
-      if (hasExemplars) duration.observe({ labels, value: ms / 1_000, exemplarLabels: { ...exemplarLabels } });
-      else duration.observe(labels, ms / 1_000);
-    }
-  });
-  const observe = (request: FastifyRequest, { elapsedTime }: FastifyReply, status: number | string) => {
-    const { method, routeOptions, span } = request;
-    const labels = { method, route: routeOptions.url ?? 'none', status };
-    observed.add({ labels, ms: elapsedTime, ...(isSampled(span) ? { exemplarLabels: traceIds(span) } : {}) });
-  };
+  const observe = (
+    { method, routeOptions }: FastifyRequest,
+    { elapsedTime }: FastifyReply,
+    status: number | 'aborted',
+  ) => duration.observe({ method, route: routeOptions.url ?? 'none', status }, elapsedTime / 1_000);
   app.addHook('onResponse', (request, reply, done) => {
     observe(request, reply, reply.statusCode);
     done();
@@ -152,33 +122,10 @@ export function addMetrics<Tables>(app: FastifyInstance, measured: ServiceMeasur
     1,
   );
 
-  const formats = [registry, ...(hasExemplars ? [openMetricsOf(registry)] : [])].map((format) => ({
-    contentType: format.contentType,
-    // One takes some milliseconds of CPU, and overload protection does not apply here.
-    collect: coalesce(async () => {
-      observed.flush();
-      return format.metrics();
-    }),
-  }));
-  app.get('/metrics', forMachines, async ({ headers: { accept = '' } }, reply) => {
-    const [text, openMetrics = text] = formats as [(typeof formats)[0], (typeof formats)[0]?];
-    const { contentType, collect } = accept.includes('application/openmetrics-text') ? openMetrics : text;
-    void reply.type(contentType);
+  // One takes some milliseconds of CPU, and overload protection does not apply here.
+  const collect = coalesce(() => registry.metrics());
+  app.get('/metrics', forMachines, async (_request, reply) => {
+    void reply.type(registry.contentType);
     return collect();
   });
-  return registry;
-}
-
-/**
- * The same metrics in the format that has exemplars. A registry of that format renames the counters that it gets, so it gets others.
- */
-function openMetricsOf(registry: Registry) {
-  const openMetrics = new Registry<OpenMetricsContentType>();
-  openMetrics.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-  for (const metric of registry.getMetricsAsArray() as unknown as (Metric & { name: string })[]) {
-    const name = metric.name.replace(/_total$/, '');
-    const get = async () => ({ ...(await metric.get()), name });
-    openMetrics.registerMetric({ name, get } as unknown as Metric);
-  }
-  return openMetrics;
 }

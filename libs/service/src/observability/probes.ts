@@ -8,7 +8,6 @@ import {
   type Migrations,
 } from '@rest-services/database';
 import { isOverload } from '@rest-services/errors';
-import type {} from '@fastify/otel';
 import type { FastifyInstance } from 'fastify';
 
 export interface Lifecycle {
@@ -25,7 +24,7 @@ declare module 'fastify' {
 /** Options of probes and metrics, which are answered under overload too: machines decide by them about the process. They have no span. */
 export const forMachines = {
   schema: { hide: true },
-  config: { isForMachines: true, otel: false, pressureHandler: () => undefined },
+  config: { isForMachines: true, pressureHandler: () => undefined },
 };
 
 /** What probes and scrapes know about the service. */

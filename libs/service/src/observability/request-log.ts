@@ -3,7 +3,7 @@ import { LogController, type FastifyBaseLogger, type FastifyReply, type FastifyR
 import { levels } from 'pino';
 import { clientAddress } from '../http/proxies.ts';
 import { logStream } from './log-stream.ts';
-import { isSampled, traceIds } from './telemetry/request-spans.ts';
+import { traceIds } from './telemetry/request-spans.ts';
 
 const INFO = levels.values.info!;
 const PROCESS = `"pid":${process.pid},"hostname":${JSON.stringify(hostname())}`;
@@ -16,10 +16,7 @@ export class RequestLog extends LogController {
     const finished = described(request, reply);
     if (error) reply.log.error({ ...idsOf(request), ...finished, err: error }, 'request');
     else if (request.routeOptions.config.isForMachines) reply.log.debug(finished, 'request');
-    else if (isInfoLogged(reply.log)) {
-      // Lines of other requests would cost more than their spans.
-      logStream.writeLater(new Line(request, finished), { isCopied: isSampled(request.span) });
-    }
+    else if (isInfoLogged(reply.log)) logStream.writeLater(new Line(request, finished));
   }
 
   /** Logs a request whose connection closed before its response was complete, without the status of that half. */

@@ -1,32 +1,43 @@
-import { context, SpanStatusCode, trace, TraceFlags, type Span } from '@opentelemetry/api';
+import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { onAborted } from '../../http/on-aborted.ts';
 import { clientAddress } from '../../http/proxies.ts';
-import type { Settings } from '../../settings.ts';
-import { loadTelemetry } from './load-telemetry.ts';
+import { isTraced, type Settings } from '../../settings.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Span of the request; `null` without telemetry, and for probes. */
+    /** Span of the request; `null` without traces, and for probes. */
     span: Span | null;
   }
 }
 
-/** Makes a span of each request, by the semantic conventions for HTTP, where telemetry is used. */
-export async function traceRequests(app: FastifyInstance, settings: Settings) {
+/** Makes a span of each request, by the semantic conventions for HTTP, where traces are exported. */
+export function traceRequests(app: FastifyInstance, settings: Settings) {
   app.decorateRequest('span', null);
-  const telemetry = await loadTelemetry(settings);
-  if (!telemetry) return;
-  // Before the hook of the plugin, which ends the span.
-  app.addHook('onResponse', ({ span }, { statusCode }, done) => {
-    if (span && statusCode >= 500) setError(span, String(statusCode));
-    done();
+  if (!isTraced(settings)) return;
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { method, headers, routeOptions } = request;
+    if (routeOptions.config.isForMachines) {
+      done();
+      return;
+    }
+    const name = routeOptions.url === undefined ? method : `${method} ${routeOptions.url}`;
+    const parent = propagation.extract(ROOT_CONTEXT, headers);
+    const span = trace.getTracer('@rest-services/service').startSpan(name, { kind: SpanKind.SERVER }, parent);
+    if (span.isRecording()) span.setAttributes(attributesOf(request));
+    request.span = span;
+    context.with(trace.setSpan(parent, span), done);
   });
-  await app.register(telemetry.requestSpans(describeSpan));
   // The events of a body have the context of the connection, where statements would find no span.
   app.addHook('preValidation', ({ span }, _reply, done) => {
     if (span === null || trace.getActiveSpan() === span) done();
     else context.with(trace.setSpan(context.active(), span), done);
+  });
+  app.addHook('onResponse', ({ span }, { statusCode }, done) => {
+    span?.setAttribute('http.response.status_code', statusCode);
+    if (span && statusCode >= 500) setError(span, String(statusCode));
+    span?.end();
+    done();
   });
   onAborted(app, ({ span }) => {
     if (!span) return;
@@ -35,22 +46,19 @@ export async function traceRequests(app: FastifyInstance, settings: Settings) {
   });
 }
 
-function describeSpan(span: Span, request: FastifyRequest) {
-  request.span = span;
-  if (!span.isRecording()) return;
-  const { method, url, routeOptions, protocol, hostname, port, ip, headers, raw } = request;
-  const [, path = url, query] = /^([^?]*)\??(.*)$/s.exec(url) ?? [];
-  span.updateName(routeOptions.url === undefined ? method : `${method} ${routeOptions.url}`);
-  span.setAttributes({
-    'url.path': path,
-    ...(query ? { 'url.query': query } : {}),
+/** The query is not among them, because it may hold what a client searches for. */
+function attributesOf({ method, url, routeOptions, protocol, hostname, port, ip, headers, raw }: FastifyRequest) {
+  return {
+    'http.request.method': method,
+    'http.route': routeOptions.url,
+    'url.path': url.replace(/\?.*/s, ''),
     'url.scheme': protocol,
     'server.address': hostname,
-    ...(port === null ? {} : { 'server.port': port }),
+    'server.port': port ?? undefined,
     'client.address': clientAddress(ip),
     'user_agent.original': headers['user-agent'],
     'network.protocol.version': raw.httpVersion,
-  });
+  };
 }
 
 function setError(span: Span, type: string) {
@@ -64,12 +72,8 @@ export function activeTraceIds() {
   return span ? traceIds(span) : {};
 }
 
-/** Ids of the trace and the span of a request, as log lines and exemplars have them. */
+/** Ids of the trace and the span of a request, as log lines have them. */
 export function traceIds(span: Span) {
   const { traceId, spanId } = span.spanContext();
   return { trace_id: traceId, span_id: spanId };
 }
-
-/** Whether a span is exported, which it may have been already. */
-export const isSampled = (span: Span | null): span is Span =>
-  span !== null && (span.spanContext().traceFlags & TraceFlags.SAMPLED) !== 0;
