@@ -82,7 +82,6 @@ test('docker/README.md lists the settings that there are, each with its default'
     DATABASE_MIGRATION_URL: 'DATABASE_URL',
     DATABASE_POOLER: 'none',
     DATABASE_READ_URL: 'none',
-    DIAGNOSTICS_DIRECTORY: 'none',
     TRUST_PROXY: 'none',
     ...Object.fromEntries(names.filter((name) => name.startsWith('OTEL_EXPORTER')).map((name) => [name, 'none'])),
     CORS_ORIGIN: 'any origin in development, none in production',

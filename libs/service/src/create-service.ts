@@ -24,7 +24,7 @@ import { onAborted } from './http/on-aborted.ts';
 import { acceptJson } from './http/json-body.ts';
 import { refuseOverload } from './http/overload.ts';
 import { readForwarded, trustOf } from './http/proxies.ts';
-import { RequestLog } from './observability/request-log.ts';
+import { describeError, RequestLog } from './observability/request-log.ts';
 import { activeTraceIds, traceRequests } from './observability/telemetry/request-spans.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import type { Settings } from './settings.ts';
@@ -63,6 +63,7 @@ export async function createService({ settings, title, description, ...errorForm
       level: settings.LOG_LEVEL,
       redact: { paths: ['err.detail', 'err.where'], remove: true },
       stream: logStream,
+      serializers: { err: describeError },
       mixin: activeTraceIds,
     },
     logController: requestLog,

@@ -14,7 +14,6 @@ import closeWithGrace from 'close-with-grace';
 import { checkDatabase, exitIfUnusable, migrateDatabase, recount } from './commands.ts';
 import type { Service } from './create-service.ts';
 import { cut } from './http/connections.ts';
-import { handleDiagnosticSignals } from './observability/diagnostics.ts';
 import { addMetrics } from './observability/metrics.ts';
 import { addProbes, type Lifecycle } from './observability/probes.ts';
 import { maintainRowCounts } from './observability/row-counts.ts';
@@ -35,7 +34,7 @@ const BACKLOG = 4_096;
 /** Errors of a system without IPv6, on which `::` stands for all addresses of IPv4. */
 const NO_IPV6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL']);
 
-/** Signals that do not stop the service: of a crash, which Node.js handles, and for diagnostics. */
+/** Signals that do not drain the service: of a crash, which Node.js handles, and the one that writes heap snapshots by its flags. */
 const NOT_HANDLED = [
   'SIGILL',
   'SIGTRAP',
@@ -90,10 +89,6 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
     await exportRest();
     app.log.info('stopped');
   });
-  handleDiagnosticSignals(
-    assembled.then(({ app }) => app.log),
-    { name, directory: settings.DIAGNOSTICS_DIRECTORY, logLevel: settings.LOG_LEVEL },
-  );
 
   const { app, db, lifecycle, exportRest, onConnectionError } = await assembled;
   // A second signal ends the process at once.

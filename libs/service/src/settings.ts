@@ -1,4 +1,4 @@
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { ConnectionUrlError, parseConnectionUrl, type Pooler } from '@rest-services/database';
 import { Ajv, type ErrorObject } from 'ajv';
@@ -83,7 +83,6 @@ export const EnvironmentVariables = Type.Object({
   OTEL_EXPORTER_OTLP_PROTOCOL: otlpProtocol,
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol,
   OTEL_SDK_DISABLED: Type.Boolean({ default: false, description: 'true or false' }),
-  DIAGNOSTICS_DIRECTORY: Type.Optional(Type.String({ description: 'an existing directory that is writable' })),
 });
 
 // env-schema would make two validators more, and one of JSON Schema itself: a fifth of the time that a start takes.
@@ -117,10 +116,8 @@ export function loadSettings(environment: NodeJS.ProcessEnv, defaultPort: number
   const noInteger = integers.find((name) => given[name] !== undefined && !/^\d+$/.test(given[name]));
   if (noInteger) throw notAllowed(noInteger, given);
   for (const name of secrets) checkUrl(name, given);
-  const { DIAGNOSTICS_DIRECTORY, TRUST_PROXY } = settings;
+  const { TRUST_PROXY } = settings;
   if (TRUST_PROXY !== undefined && !trustOf(TRUST_PROXY)) throw notAllowed('TRUST_PROXY', given);
-  if (DIAGNOSTICS_DIRECTORY !== undefined && !isWritable(DIAGNOSTICS_DIRECTORY))
-    throw notAllowed('DIAGNOSTICS_DIRECTORY', given);
   return settings;
 }
 
@@ -155,15 +152,6 @@ function checkUrl(name: string, given: NodeJS.ProcessEnv) {
     throw error instanceof ConnectionUrlError
       ? new Error(`${name} must be a URL ${error.message}`)
       : notAllowed(name, given);
-  }
-}
-
-function isWritable(directory: string) {
-  try {
-    accessSync(`${directory}/.`, constants.W_OK | constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }
 

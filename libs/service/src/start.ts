@@ -27,7 +27,6 @@ function handleSignalsWhileLoading() {
   // A job is not done.
   const stop = () => isLoading && process.exit(process.argv[2] === undefined ? 0 : 1);
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM']) process.on(signal, stop);
-  for (const signal of ['SIGUSR1', 'SIGUSR2', 'SIGTTIN', 'SIGTTOU']) process.on(signal, () => undefined);
   return () => {
     isLoading = false;
   };

@@ -1,5 +1,4 @@
-import { destination } from 'pino';
-import { writeBuffer } from './write-buffer.ts';
+import sonicBoom from 'sonic-boom';
 
 /** Maximum length of unwritten lines while standard output takes none; further lines are dropped. */
 const MAX_UNWRITTEN_BYTES = 8 * 1_024 ** 2;
@@ -7,49 +6,30 @@ const MAX_UNWRITTEN_BYTES = 8 * 1_024 ** 2;
 /** Timeout for the last lines of an exiting process. */
 const EXIT_LIMIT_MS = 1_000;
 
-const RETRY_MS = 100;
-
-// Reading the property makes a pipe or a socket non-blocking. Otherwise, a reader that stops would stop the service.
+// Reading the property makes a pipe or a socket non-blocking: a thread that waits for a reader would keep the process from its exit.
 Reflect.get(process, 'stdout');
 
-let exitsAt = 0;
-const output = destination({
-  dest: 1,
-  sync: true,
+let exitsAt = Infinity;
+let isBroken = false;
+
+// Not pino.destination, whose flush at the exit does not end where standard output takes no lines, such as on a full disk.
+const output = new sonicBoom.SonicBoom({
+  fd: 1,
+  sync: false,
   maxLength: MAX_UNWRITTEN_BYTES,
-  // pino sleeps between its retries, so that only an exiting process may use them.
   retryEAGAIN: () => performance.now() < exitsAt,
 });
-const lines = writeBuffer<{ toString: () => string }>((present) => {
-  output.write(present.join(''));
-});
-let isRetrying = false;
-
-// The service goes on without its log, because there is no other place to report the error.
-output.on('error', () => {
-  if (isRetrying) return;
-  isRetrying = true;
-  setTimeout(() => {
-    isRetrying = false;
-    output.write('');
-  }, RETRY_MS).unref();
-});
+// The service goes on without its log, because there is no other place to report the error. The next line tries again.
+output.on('error', () => (isBroken = true)).on('write', () => (isBroken = false));
 
 process.on('exit', () => {
   exitsAt = performance.now() + EXIT_LIMIT_MS;
-  lines.flush();
-  output.write('');
+  try {
+    if (!isBroken) output.flushSync();
+  } catch {
+    // Nobody reads.
+  }
 });
 
-/** Standard output. Writes many lines in one system call, synchronously, because an ending process would lose the others. */
-export const logStream = {
-  /** Writes at the end of the event-loop turn. */
-  write(line: string) {
-    lines.add(line);
-    setImmediate(lines.flush);
-  },
-  /** Writes with the next line of `write`, or with the next flush, which turns the line into a string. */
-  writeLater(line: { toString: () => string }) {
-    lines.add(line);
-  },
-};
+/** Standard output. Lines that are logged during a write are written together. */
+export const logStream = { write: (line: string) => void output.write(line) };

@@ -1,12 +1,7 @@
-import { hostname } from 'node:os';
-import { LogController, type FastifyBaseLogger, type FastifyReply, type FastifyRequest } from 'fastify';
-import { levels } from 'pino';
+import { LogController, type FastifyReply, type FastifyRequest } from 'fastify';
+import { stdSerializers } from 'pino';
 import { clientAddress } from '../http/proxies.ts';
-import { logStream } from './log-stream.ts';
 import { traceIds } from './telemetry/request-spans.ts';
-
-const INFO = levels.values.info!;
-const PROCESS = `"pid":${process.pid},"hostname":${JSON.stringify(hostname())}`;
 
 /** Logs one line per finished request; those of probes, every few seconds, at level debug. */
 export class RequestLog extends LogController {
@@ -15,14 +10,15 @@ export class RequestLog extends LogController {
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply) {
     const finished = described(request, reply);
     if (error) reply.log.error({ ...idsOf(request), ...finished, err: error }, 'request');
-    else if (request.routeOptions.config.isForMachines) reply.log.debug(finished, 'request');
-    else if (isInfoLogged(reply.log)) logStream.writeLater(new Line(request, finished));
+    else reply.log[levelOf(request)](finished, 'request');
   }
 
   /** Logs a request whose connection closed before its response was complete, without the status of that half. */
   requestAborted(request: FastifyRequest, reply: FastifyReply) {
-    const level = request.routeOptions.config.isForMachines ? 'debug' : 'info';
-    reply.log[level]({ ...idsOf(request), ...described(request, reply), status: undefined, aborted: true }, 'request');
+    reply.log[levelOf(request)](
+      { ...idsOf(request), ...described(request, reply), status: undefined, aborted: true },
+      'request',
+    );
   }
 
   override streamError(error: Error & { code?: string }, request: FastifyRequest, reply: FastifyReply) {
@@ -31,8 +27,13 @@ export class RequestLog extends LogController {
   }
 }
 
-/** Asks the logger each time, because its level changes while the service runs. */
-const isInfoLogged = ({ level }: FastifyBaseLogger) => (levels.values[level] ?? Infinity) <= INFO;
+/** As pino does, but for the numbers that esbuild gives to the classes of one name: `DatabaseError2`. */
+export function describeError(error: Error) {
+  const described = stdSerializers.err(error);
+  return { ...described, type: described.type.replace(/\d+$/, '') };
+}
+
+const levelOf = ({ routeOptions }: FastifyRequest) => (routeOptions.config.isForMachines ? 'debug' : 'info');
 
 /** The event of a connection, such as its end, has no context of a request. */
 const idsOf = ({ span }: FastifyRequest) => (span ? traceIds(span) : {});
@@ -50,26 +51,3 @@ const described = (
   status: statusCode,
   reason,
 });
-
-/** The line that pino writes, without its work per field. It becomes a string when it is written. */
-class Line {
-  readonly #time = Date.now();
-  readonly #reqId: string;
-  readonly #span: FastifyRequest['span'];
-  readonly #finished: ReturnType<typeof described>;
-
-  constructor({ id, span }: FastifyRequest, finished: ReturnType<typeof described>) {
-    this.#reqId = id;
-    this.#span = span;
-    this.#finished = finished;
-  }
-
-  toString() {
-    const { method, url, ms, ip, status, reason } = this.#finished;
-    const trace = this.#span === null ? '' : `${JSON.stringify(traceIds(this.#span)).slice(1, -1)},`;
-    const request = `"reqId":${JSON.stringify(this.#reqId)},${trace}"method":"${method}","url":${JSON.stringify(url)}`;
-    const answer = `"ms":${ms},${ip === undefined ? '' : `"ip":${JSON.stringify(ip)},`}"status":${status}`;
-    const cause = reason === undefined ? '' : `,"reason":"${reason}"`;
-    return `{"level":${INFO},"time":${this.#time},${PROCESS},${request},${answer}${cause},"msg":"request"}\n`;
-  }
-}

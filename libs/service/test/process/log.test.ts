@@ -99,7 +99,7 @@ test('values that PostgreSQL refuses are not in the log', async () => {
   const refused = await fetch(`${url}/notes`, { method: 'POST', headers, body: '{"title":"s3cret"}' });
   expect(refused.status).toBeGreaterThanOrEqual(400);
   const { reqId } = await service.logged(/^request$/);
-  expect(await service.logged(/^request failed$/)).toMatchObject({ reqId });
+  expect(await service.logged(/^request failed$/)).toMatchObject({ reqId, err: { type: 'DatabaseError' } });
   expect(JSON.stringify(service.log)).toContain('note_title_check');
   expect(JSON.stringify(service.log)).not.toContain('s3cret');
   await db.destroy();

@@ -1,5 +1,8 @@
 import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
@@ -72,9 +75,15 @@ test('SIGTERM while it loads: `main.js migrate` exits with 1', async () => {
   expect(await job.ended).toEqual({ code: 1, errors: '' });
 });
 
-test.each(['SIGUSR1', 'SIGUSR2', 'SIGTTIN', 'SIGTTOU'])('%s while it loads: the service starts', async (signal) => {
-  const url = await notes.start(signalledWhileLoading(signal)).listening();
-  expect((await fetch(`${url}/livez`)).status).toBe(200);
+test("SIGUSR2 writes a heap snapshot by Node.js's flag, and the service serves", async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'diagnostics-'));
+  const service = notes.start({ NODE_OPTIONS: `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${directory}` });
+  const url = await service.listening();
+  service.child.kill('SIGUSR2');
+  while ((await readdir(directory)).length === 0);
+  expect(await readdir(directory)).toEqual([expect.stringMatching(/\.heapsnapshot$/)]);
+  expect((await fetch(`${url}/notes`)).status).toBe(200);
+  await rm(directory, { recursive: true });
 });
 
 test('a second signal ends the process at once', async () => {

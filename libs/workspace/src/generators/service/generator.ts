@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { formatFiles, generateFiles, logger, names, readJson, type Tree } from '@nx/devkit';
 import { services } from '../../services.ts';
@@ -41,7 +42,6 @@ export default async function generateService(
     ...{ kysely: dependencies.kysely, typebox: dependencies.typebox },
   };
   generateFiles(tree, join(import.meta.dirname, 'files/app'), join('apps', name), variables);
-  generateFiles(tree, join(import.meta.dirname, 'files/client'), 'libs/client/src/generated', variables);
   generateFiles(
     tree,
     join(import.meta.dirname, 'files/kubernetes'),
@@ -58,7 +58,17 @@ export default async function generateService(
   nameInCompose(tree, name, port);
   nameInDocuments(tree, variables);
   await formatFiles(tree);
-  return () => logger.info(`Run npm install, which links ${name} and names it in package-lock.json.`);
+  return () => {
+    generateClient(tree, name);
+    logger.info(`Run npm install, which links ${name} and names it in package-lock.json.`);
+  };
+}
+
+/** Does for one service what `npm run generate-client` does for all: the client has the types of its document. */
+function generateClient({ root }: Tree, name: string) {
+  const args = ['test', name, '--skip-nx-cache', '--', 'shared', '--testNamePattern=client'];
+  const env = { ...process.env, GENERATE_CLIENT: 'true' };
+  execFileSync(join(root, 'node_modules/.bin/nx'), args, { cwd: root, env, stdio: 'inherit' });
 }
 
 /** Nx checks the type of a number in schema.json, and not its range. */
