@@ -21,7 +21,7 @@ const workspace = join(import.meta.dirname, '../..');
 const folder = join(workspace, 'docker/kubernetes');
 const readme = readFileSync(join(folder, 'README.md'), 'utf8');
 
-/** Timeout for the whole drain, which docker/README.md promises. */
+/** Timeout for the whole drain, which docker/operate.md promises. */
 const DRAIN_MS = 10_000;
 
 /** Connections that PostgreSQL gives to roles without superuser rights, by default. */

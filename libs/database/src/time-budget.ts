@@ -1,4 +1,4 @@
-/** Maximum time of a request (operations.md). All other timeouts of requests follow from it. */
+/** Maximum time of a request (docker/operate.md). All other timeouts of requests follow from it. */
 export const REQUEST_MS = 3_000;
 
 /** Maximum wait for a connection, new or out of the pool. */
