@@ -16,7 +16,7 @@ afterAll(() => rmSync(copy, { recursive: true }));
 /** Runs a command in the copy. Its output is in the message of the error when it fails. */
 async function inCopy(file: string, ...args: string[]) {
   try {
-    const options = { cwd: copy, env: plainEnvironment };
+    const options = { cwd: copy, env: { ...plainEnvironment, NODE_OPTIONS: '--experimental-vm-modules' } };
     const { stdout, stderr } = await run(join(copy, 'node_modules/.bin', file), args, options);
     return stdout + stderr;
   } catch (error) {

@@ -15,15 +15,12 @@ test('promtool check metrics finds nothing in /metrics', async () => {
   expect(await promtool(['check', 'metrics'], await scrape(await start()))).toEqual({ code: 0, output: '' });
 });
 
-test('docker/README.md lists the metrics that a service has, each with its labels', async () => {
+test('docker/metrics.md lists the metrics that a service has, each with its labels', async () => {
   const url = await start();
   // A 400 of Node.js itself, which has its own metric.
   await fetch(`${url}/v1/items`, { headers: { 'x-long': 'a'.repeat(20_000) } });
-  const readme = readFileSync(join(workspace, 'docker/README.md'), 'utf8');
-  const [, section] = readme.split('\n## Metrics\n');
-  const listed = [...section!.split('\n## ')[0]!.matchAll(/^\| `([a-z_]+(?:\*|\{[a-z_,]+\})?)` /gm)].map(
-    ([, name]) => name!,
-  );
+  const page = readFileSync(join(workspace, 'docker/metrics.md'), 'utf8');
+  const listed = [...page.matchAll(/^\| `([a-z_]+(?:\*|\{[a-z_,]+\})?)` /gm)].map(([, name]) => name!);
   const families = listed.flatMap((name) => (name.endsWith('*') ? name.slice(0, -1) : []));
   expect(families).toEqual(['nodejs_', 'process_']);
   const present = [...labelsByName(await scrape(url))]

@@ -1,10 +1,13 @@
+/** Metrics that have a value only after a check or a fold in the background. */
+const FOUND_OUT = ['database_table_rows', 'database_migrations', 'database_row_counts_folded_timestamp_seconds'];
+
 /** Metrics of a service, once they hold all that a check in the background finds out. */
 export async function scrape(url: string) {
   // Until it is there, no request has a route and a status.
   await fetch(`${url}/v1/items`);
   for (;;) {
     const metrics = await (await fetch(`${url}/metrics`)).text();
-    if (/^database_table_rows\{/m.test(metrics) && /^database_migrations\{/m.test(metrics)) return metrics;
+    if (FOUND_OUT.every((name) => metrics.includes(`\n${name}{`))) return metrics;
   }
 }
 

@@ -6,17 +6,17 @@ import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
 import { asUnprivileged, temporaryFolder } from './program.ts';
 
-const readme = readFileSync(join(import.meta.dirname, '../../docker/README.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../docker/operate.md'), 'utf8');
 const programs = globSync('/usr/lib/postgresql/*/bin').sort().at(-1)!;
 
-/** The block of docker/README.md that begins so. */
+/** The block of docker/operate.md that begins so. */
 const block = (start: string) =>
-  readme
+  page
     .split('```sh\n')
     .find((text) => text.startsWith(start))!
     .split('```')[0]!;
 
-test('the lines of docker/README.md bring a server back as it was at a point in time', async () => {
+test('the lines of docker/operate.md bring a server back as it was at a point in time', async () => {
   const folder = await temporaryFolder('point-in-time');
   const env = {
     PATH: `${programs}:${process.env.PATH}`,

@@ -6,7 +6,7 @@ import { startProgram } from './program.ts';
 
 const main = join(import.meta.dirname, '..', '..', 'apps', 'items', 'dist', 'main.js');
 
-/** Two replicas behind it; what it knows of them it knows from /readyz, as docker/README.md has it. */
+/** Two replicas behind it; what it knows of them it knows from /readyz, as docker/operate.md has it. */
 const configuration = (port: number, replicas: number[]) => `
 global
   maxconn 500

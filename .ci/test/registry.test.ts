@@ -21,17 +21,8 @@ test('Each service has a port of its own on a machine that runs all of them', ()
 });
 
 test.each(registered)('README.md says where $name is, and its port by default', ({ name, port, localPort, path }) => {
-  const rows = tableRows(read('README.md'));
-  const local = `http://localhost:${localPort}`;
-  expect(rows).toContainEqual([name, local + path, `${local}/docs`]);
-  const readme = `[README](apps/${name}/README.md)`;
-  expect(rows).toContainEqual([expect.stringContaining(`[${name}](apps/${name})`), `${port}`, readme]);
-});
-
-test.each(registered)('docker/README.md says where $name is', ({ name, localPort }) => {
-  const rows = tableRows(read('docker/README.md'));
-  const local = `http://localhost:${localPort}`;
-  expect(rows).toContainEqual([name, expect.stringContaining(`:${localPort}`), `${local}/docs`]);
+  const service = `[${name}](apps/${name}/README.md)`;
+  expect(tableRows(read('README.md'))).toContainEqual([service, `http://localhost:${localPort}${path}`, `${port}`]);
 });
 
 test('libs/client exports a client of each service', () => {

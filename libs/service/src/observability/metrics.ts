@@ -18,7 +18,7 @@ interface ServiceMeasured<Tables> extends Measured<Tables> {
 }
 
 /**
- * `/metrics`, for Prometheus: the requests, the pool of database connections, the build, and the process. docker/README.md lists the
+ * `/metrics`, for Prometheus: the requests, the pool of database connections, the build, and the process. docker/metrics.md lists the
  * names.
  */
 export function addMetrics<Tables>(app: FastifyInstance, measured: ServiceMeasured<Tables>) {

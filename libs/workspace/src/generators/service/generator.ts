@@ -132,19 +132,8 @@ function nameInCompose(tree: Tree, name: string, port: number) {
 }
 
 function nameInDocuments(tree: Tree, { name, port, path }: { name: string; port: number; path: string }) {
-  const local = `http://localhost:${port}`;
-  const rowOfApi = /^\| [\w-]+ +\| http:.*\n/gm;
-  const rowOfTry = /^\| [\w-]+ +\| .*localhost.*\n/gm;
-  const rowOfService = /^\| \[[\w-]+\]\(apps\/.*\n/gm;
-  insertAfterLast(tree, 'README.md', rowOfApi, `| ${name} | ${local}${path} | ${local}/docs |\n`);
-  insertAfterLast(
-    tree,
-    'README.md',
-    rowOfService,
-    `| [${name}](apps/${name}) | ${port} | [README](apps/${name}/README.md) |\n`,
-  );
-  const row = `| ${name} | \`curl localhost:${port}${path}\` | ${local}/docs |\n`;
-  insertAfterLast(tree, 'docker/README.md', rowOfTry, row);
+  const row = `| [${name}](apps/${name}/README.md) | http://localhost:${port}${path} | ${port} |\n`;
+  insertAfterLast(tree, 'README.md', /^\| \[[\w-]+\]\(apps\/.*\n/gm, row);
   insertAfterLast(tree, 'docker/observability/prometheus.yml', /- targets: \[[^\]]*/g, `, '${name}:${port}'`);
 }
 
