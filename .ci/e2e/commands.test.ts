@@ -47,9 +47,9 @@ const ELSEWHERE: [RegExp, string][] = [
   [/^npx nx (e2e|test) [\w-]+( -- \w+)?$/, 'npm test and npm run e2e run each target'],
   [/^\.ci\/(run|steps\/\w+)$|^\.ci\/documents\/proxy\.test\.ts$/, '.github/workflows/ci.yml'],
   [/^npm run (generate-client|record-responses|screenshots)$/, 'the tests that they run compare instead of writing'],
-  [/^npm run bench( -- --quick)?$|^npx nx (large-list|deep-pages|search-beside-reads) /, 'measures for minutes'],
+  [/^npm run bench(:large| -- --quick)?$|^npx nx (large-list|deep-pages|search-beside-reads) /, 'measures for minutes'],
   [
-    /^npm run (test:history( -- --seeds 1-50)?|soak -- --minutes 10)$/,
+    /^npm run (test:history( -- --seeds 1-50)?|soak( -- --minutes 10)?)$/,
     'libs/history/e2e, for seconds instead of minutes',
   ],
   [/^npx nx g .*service notes --port 8083$/, 'generator.test.ts'],
