@@ -16,22 +16,13 @@ import {
   programOf,
   programs,
   startServer,
-  writeScenarios,
   type Server,
 } from './contestants.ts';
 import { rssMbOf } from './cpu.ts';
 import { prepareDatabases, type Databases } from './databases.ts';
 import { goals, limitOutcome, outcomeOf } from './goals.ts';
 import { findLoadGenerator } from './load.ts';
-import {
-  makeServerReady,
-  measureServer,
-  pgbenchContestant,
-  turnsOf,
-  type Contestant,
-  type Instruments,
-} from './measure.ts';
-import { pgbenchVersion } from './pgbench.ts';
+import { makeServerReady, measureServer, turnsOf, type Contestant, type Instruments } from './measure.ts';
 import { fullPlan, quickPlan } from './plan.ts';
 import { cellsTable, inOneLine, outcomesTable, resultsPage, type Surroundings } from './report.ts';
 import { runBenchmark, type Benchmark } from './run-benchmark.ts';
@@ -59,20 +50,16 @@ await runBenchmark(run);
 
 async function run({ directory, stopAtEnd, measure }: Benchmark) {
   const generator = await findLoadGenerator(directory);
-  const pgbench = await pgbenchVersion();
   console.error(`Preparing ${plan.rows.items.toLocaleString('en')} items …`);
   const databases = await prepareDatabases(directory, plan.rows);
   stopAtEnd(() => databases.cluster.stop());
-  const surroundings = describeSurroundings(databases, generator.name, pgbench);
+  const surroundings = describeSurroundings(databases, generator.name);
   console.error(`fsync is ${databases.fsync}, synchronous_commit is ${databases.synchronousCommit}.`);
 
   const starts = await timeStarts(databases.items);
   const instruments = { generator, plan, cluster: databases.cluster };
   const { contestants, services } = await startContestants(databases, instruments, stopAtEnd);
-  const everybody = pgbench
-    ? [...contestants, pgbenchContestant(plan, { url: databases.items, rows: plan.rows, directory })]
-    : contestants;
-  const { cells, failures } = await measure(turnsOf(plan, scenarios, everybody));
+  const { cells, failures } = await measure(turnsOf(plan, scenarios, contestants));
   const rssMb = await Promise.all(services.map(({ pid }) => rssMbOf(pid)));
 
   const outcomes = [
@@ -98,11 +85,7 @@ async function run({ directory, stopAtEnd, measure }: Benchmark) {
   console.log('\nWritten to libs/bench/RESULTS.md and libs/bench/chart.svg.');
 }
 
-function describeSurroundings(
-  { version, fsync, synchronousCommit }: Databases,
-  loadGenerator: string,
-  pgbench: string | undefined,
-): Surroundings {
+function describeSurroundings({ version, fsync, synchronousCommit }: Databases, loadGenerator: string): Surroundings {
   return {
     processor: cpus()[0]?.model ?? 'unknown processor',
     cores: availableParallelism(),
@@ -112,7 +95,7 @@ function describeSurroundings(
     node: process.versions.node,
     postgres: version,
     date: new Date().toISOString().slice(0, 10),
-    ...{ fsync, synchronousCommit, loadGenerator, pgbench },
+    ...{ fsync, synchronousCommit, loadGenerator },
   };
 }
 
@@ -160,14 +143,12 @@ async function startContestants(databases: Databases, instruments: Instruments, 
       for (const scenario of scenarios) await checkAgreement(service[scenario.service].url, server.url, scenario);
       await checkValidation(server.url);
     }
-    const isBeside = isConstant || name === names.nodeHttp;
     contestants.push({
       name,
       takesPart: (scenario, connections) =>
         (!isConstant || constantScenarios.includes(scenario)) &&
-        (name !== names.withoutRowCounts || writeScenarios.includes(scenario)) &&
         (scenario !== 'deep-page' || connections <= MAX_DEEP_CONNECTIONS) &&
-        (isBeside ? plan.connectionsBeside : plan.connections).includes(connections),
+        (isConstant ? plan.connectionsBeside : plan.connections).includes(connections),
       ...measured(() => server),
     });
   }

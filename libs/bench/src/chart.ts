@@ -7,10 +7,7 @@ const CONNECTIONS = 64;
 const bars: [name: string, light: string, dark: string][] = [
   [names.service, '#1a7f37', '#3fb950'],
   [names.statementPerRequest, '#0969da', '#58a6ff'],
-  [names.withoutRowCounts, '#54aeff', '#388bfd'],
-  [names.nodeHttp, '#8250df', '#bc8cff'],
   [names.express, '#bc4c00', '#f0883e'],
-  [names.pgbench, '#6e7781', '#8b949e'],
   [names.constant, '#afb8c1', '#484f58'],
 ];
 

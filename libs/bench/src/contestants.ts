@@ -10,18 +10,13 @@ export const names = {
   withoutKey: 'This service, without a key',
   express: 'Express 5 + Sequelize 6',
   statementPerRequest: 'Fastify + Kysely, a statement per request',
-  withoutRowCounts: 'The same without row counts',
-  nodeHttp: 'node:http + pg',
   constant: 'Fastify with a constant',
-  pgbench: 'pgbench',
 } as const;
 
 /** Those that are programs of ours. */
 export const programs = {
   [names.express]: 'express-sequelize.ts',
   [names.statementPerRequest]: 'statement-per-request.ts',
-  [names.withoutRowCounts]: 'statement-per-request.ts',
-  [names.nodeHttp]: 'node-http.ts',
   [names.constant]: 'constant.ts',
 };
 
@@ -30,9 +25,6 @@ export const programs = {
  * says what sharing statements brings. The others have a table without triggers, as they would have.
  */
 export const itemTableOf = (name: string) => (name === names.statementPerRequest ? 'item' : 'plain_item');
-
-/** Triggers make a difference to these. */
-export const writeScenarios = ['create', 'create-once', 'update', 'mixed'];
 
 /** The constant answers of the ceiling are of these scenarios. */
 export const constantScenarios = ['read', 'first-page'];

@@ -11,7 +11,7 @@ const IDLE_LIMIT_MS = 60_000;
 
 /** Of PostgreSQL, where the benchmark needs other ones than its defaults. */
 export const serverSettings = {
-  // The pools of all contestants and the clients of pgbench at once.
+  // The pools of all contestants at once.
   max_connections: '200',
   // All tables: with the default, what one contestant reads would push out what the next one is going to ask for.
   shared_buffers: '512MB',

@@ -46,8 +46,6 @@ const throughput: [what: string, scenario: string, wanted: [against: string, rat
     [
       [names.express, 5],
       [names.statementPerRequest, 3.5],
-      [names.withoutRowCounts, 3.5],
-      [names.pgbench, 1],
     ],
   ],
   ['POST with Idempotency-Key, 64 connections', 'create-once', [[names.withoutKey, 0.6]]],
@@ -65,8 +63,6 @@ export const goals: Goal[] = [
   ...[
     { against: names.express, wanted: 1.5 },
     { against: names.statementPerRequest, wanted: 0.95 },
-    { against: names.withoutRowCounts, wanted: 0.95 },
-    { what: 'One connection, writes', scenarios: ['create', 'update'], against: names.withoutRowCounts, wanted: 1 },
     {
       what: 'One connection, POST with Idempotency-Key',
       scenarios: ['create-once'],

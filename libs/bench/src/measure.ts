@@ -1,11 +1,10 @@
 import type { Cluster } from '@rest-services/local-postgres';
-import { names, type Server } from './contestants.ts';
+import type { Server } from './contestants.ts';
 import { cpuOf, cpuOfFamily, rssMbOf } from './cpu.ts';
 import { untilIdle } from './databases.ts';
 import type { LoadGenerator } from './load.ts';
-import { pgbenchScenarios, runPgbench } from './pgbench.ts';
 import { READY_CONNECTIONS, type Plan } from './plan.ts';
-import type { Rows, Scenario } from './scenarios.ts';
+import type { Scenario } from './scenarios.ts';
 import type { Cell, Sample } from './statistics.ts';
 
 /** Measured server or program. It has one turn in each round of each cell that it takes part in. */
@@ -123,19 +122,4 @@ export async function measureServer(
 
 async function usage(service: number, postmaster: number) {
   return { service: await cpuOf(service), database: await cpuOfFamily(postmaster) };
-}
-
-/** pgbench as a contestant. It reports no percentiles, and takes the place of a service itself. */
-export function pgbenchContestant(
-  plan: Plan,
-  surroundings: { url: string; rows: Rows; directory: string },
-): Contestant {
-  return {
-    name: names.pgbench,
-    takesPart: (scenario, connections) =>
-      pgbenchScenarios.includes(scenario) && plan.connectionsBeside.includes(connections),
-    turn: async (scenario, connections) => ({
-      perSecond: await runPgbench({ scenario: scenario.name, connections, seconds: plan.seconds }, surroundings),
-    }),
-  };
 }

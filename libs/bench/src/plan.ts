@@ -10,7 +10,7 @@ export interface Plan {
   /** Before each measurement, over as many connections. */
   warmUpSeconds: number;
   connections: number[];
-  /** Connections of the contestants that few goals compare: the bare node:http, the ceiling and pgbench. */
+  /** Connections of the ceiling, which few goals compare. */
   connectionsBeside: number[];
   /** Names of the scenarios; all when omitted. */
   scenarios?: string[];

@@ -2,7 +2,6 @@ import { names } from './contestants.ts';
 import { serverSettings } from './databases.ts';
 import { metrics, spreadOf, type Cell, type Sample } from './statistics.ts';
 import type { Outcome } from './goals.ts';
-import { WARM_UP_SECONDS } from './pgbench.ts';
 import { READY_CONNECTIONS, type Plan } from './plan.ts';
 
 /** Where, when and with what was measured. */
@@ -17,7 +16,6 @@ export interface Surroundings {
   synchronousCommit: string;
   loadGenerator: string;
   /** `undefined` where it is not installed. */
-  pgbench: string | undefined;
   date: string;
 }
 
@@ -109,7 +107,7 @@ export function resultsPage(
   cells: Cell[],
   titles: ReadonlyMap<string, string>,
 ): string {
-  const { fsync, synchronousCommit, pgbench } = surroundings;
+  const { fsync, synchronousCommit } = surroundings;
   const changed = Object.entries(serverSettings).map(([name, value]) => `\`${name}\`, which is ${value}`);
   const scenarios = [...new Set(cells.map(({ scenario }) => scenario))];
   return `# What the services can do
@@ -119,12 +117,12 @@ Written by \`npm run bench\` on ${surroundings.date}; to be repeated there or el
 ![Requests per second with 64 connections](chart.svg)
 
 - Machine: ${surroundings.processor}, ${surroundings.cores} cores, ${surroundings.memoryGb} GB of memory, ${surroundings.system}. The server, the load and PostgreSQL share it.
-- Node.js ${surroundings.node}, PostgreSQL ${surroundings.postgres}; load by ${surroundings.loadGenerator}${pgbench ? `, and ${pgbench}, which has 64 clients at the most, new ones each time, and is measured after ${WARM_UP_SECONDS} s` : ''}.
+- Node.js ${surroundings.node}, PostgreSQL ${surroundings.postgres}; load by ${surroundings.loadGenerator}.
 - \`fsync\` is ${fsync} and \`synchronous_commit\` is ${synchronousCommit}, PostgreSQL's defaults, in every figure: what is acknowledged is on disk. All its other settings are the defaults, but for ${changed.join(', and ')}.
 - ${plan.rows.items.toLocaleString('en')} items and ${plan.rows.tutorials.toLocaleString('en')} tutorials. Ids, deep pages and search texts are drawn anew for each request.
 - Before its first round of a scenario everybody is asked the same over ${READY_CONNECTIONS} connections for ${plan.readySeconds} s, so that it is compiled when it is measured.
-- Each figure is the median of ${plan.rounds} rounds of ${plan.seconds} s${pgbench ? ", pgbench's of whole seconds" : ''}. In each round everybody has a turn, and who begins changes. A ratio is taken within a round.
-- The service is what \`nx build\` makes, in production mode with its default settings; its log goes to \`/dev/null\`. The others are in [src/contestants](src/contestants), with 10 connections to PostgreSQL each, as the service has, kept as long as it keeps its own, and no log. All run with the \`NODE_OPTIONS\` and \`MALLOC_ARENA_MAX\` of the images. “${names.statementPerRequest}” reads and writes the service's own table, whose triggers count rows, so that the ratio to it says what sharing statements brings; all others, and pgbench, have a table with the same rows and without triggers, as they would have. They find a deep page by reading all rows before it; with 512 connections that takes longer than a measurement.
+- Each figure is the median of ${plan.rounds} rounds of ${plan.seconds} s. In each round everybody has a turn, and who begins changes. A ratio is taken within a round.
+- The service is what \`nx build\` makes, in production mode with its default settings; its log goes to \`/dev/null\`. The others are in [src/contestants](src/contestants), with 10 connections to PostgreSQL each, as the service has, kept as long as it keeps its own, and no log. All run with the \`NODE_OPTIONS\` and \`MALLOC_ARENA_MAX\` of the images. “${names.statementPerRequest}” reads and writes the service's own table, whose triggers count rows, so that the ratio to it says what sharing statements brings; Express + Sequelize has a table with the same rows and without triggers, as it would have. They find a deep page by reading all rows before it; with 512 connections that takes longer than a measurement.
 
 ## What is to be reached
 

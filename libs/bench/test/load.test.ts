@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { autocannon, findLoadGenerator } from '../src/load.ts';
-import { parsePgbench } from '../src/pgbench.ts';
 import type { RequestKind } from '../src/scenarios.ts';
 import { parseWrk } from '../src/wrk.ts';
 
@@ -90,30 +89,4 @@ Requests/sec:  50000.00
 {"requests":25000,"seconds":0.500000,"p50Ms":1.210,"p99Ms":3.450,"failed":0}
 `;
   expect(parseWrk(output)).toEqual({ requests: 25_000, perSecond: 50_000, p50Ms: 1.21, p99Ms: 3.45, failed: 0 });
-});
-
-describe('The result of pgbench', () => {
-  const result = (failed: number) => `pgbench (15.18, server 18.4)
-transaction type: pgbench.sql
-number of transactions actually processed: 7954
-number of failed transactions: ${failed} (0.000%)
-initial connection time = 9.000 ms
-tps = 1954.321 (without initial connection time)
-`;
-  const progress = (...tps: number[]) =>
-    ['pgbench (15.18, server 18.4)']
-      .concat(tps.map((each, index) => `progress: ${index + 1}.0 s, ${each} tps, lat 0.5 ms stddev 0.1, 0 failed`))
-      .join('\n');
-
-  test('is what it did after its first two seconds', () => {
-    expect(parsePgbench(result(0), progress(10.5, 100, 1000.5, 3000.5))).toBe(2000.5);
-  });
-
-  test('is an error when a transaction failed', () => {
-    expect(() => parsePgbench(result(3), progress(1000, 2000, 3000))).toThrow('pgbench failed');
-  });
-
-  test('is an error when it ended before', () => {
-    expect(() => parsePgbench(result(0), progress(1000, 2000))).toThrow('pgbench failed');
-  });
 });

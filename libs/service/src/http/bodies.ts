@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Transform, type TransformCallback } from 'node:stream';
+import { Semaphore } from '@rest-services/concurrency';
 import { overloaded } from '@rest-services/errors';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { lingeringClose } from './connections.ts';
@@ -78,6 +79,7 @@ class CountedBody extends Transform {
 export function boundBodyMemory(app: FastifyInstance) {
   const budget = new MemoryBudget();
   app.decorate('memoryBudget', budget);
+  app.decorate('listReads', new Semaphore(4));
   const bodies = new WeakMap<IncomingMessage, CountedBody>();
 
   app.addHook('onRequest', (request, reply, done) => {

@@ -19,9 +19,6 @@ const MIN_BYTES = 2 * 1_024;
 /** Maximum number of streams that are compressed at once, because each takes up to 0.9 MB. Further ones are sent as they are. */
 const MAX_STREAMS = 16;
 
-/** Strings are compressed in Node.js's four threads. Otherwise, hundreds of them would each take memory while they wait. */
-const threads = new Semaphore(4);
-
 // Windows and tables are small, because each response has its own. For 10,000 todos, zstd takes 5 ms, gzip 20 and Brotli 25.
 const zstdOptions = {
   params: {
@@ -57,6 +54,8 @@ const names = [...(Object.keys(codings) as Coding[]), 'identity'] as const;
 
 /** Compresses long responses as `Accept-Encoding` says. Short ones cost a comparison. */
 export function compressResponses(app: FastifyInstance) {
+  // Strings are compressed in Node.js's four threads. Hundreds of them would each take memory while they wait.
+  const threads = new Semaphore(4);
   let streams = 0;
 
   app.addHook('onSend', (request, reply, payload, done) => {

@@ -40,7 +40,7 @@ export function trackConnections(app: FastifyInstance) {
   });
   app.addHook('onResponse', ({ raw }, reply, done) => {
     const connection = connections.get(raw.socket);
-    // Otherwise, V8 moves the response of an idle connection to the old generation, which costs 4 to 7 % of the requests.
+    // V8 would move the response of an idle connection to the old generation, which costs 4 to 7 % of the requests.
     if (connection?.last === reply.raw && raw.complete) connection.last = connection.current = undefined;
     done();
   });
@@ -200,7 +200,7 @@ export function handleClientError(this: FastifyInstance, error: Error & { code?:
     return;
   }
   const refuse = () => {
-    // Otherwise, the client takes it for the response to its next request.
+    // The client would take it for the response to its next request.
     if (!isBody && code !== AFTER_LAST && socket.writable) {
       this.log.info({ status, code, ip: clientAddress(socket.remoteAddress) }, 'request');
       this.server.emit(REFUSED, status);

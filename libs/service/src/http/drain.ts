@@ -36,7 +36,7 @@ export function drainOnClose(app: FastifyInstance, delayMs: number) {
     await Promise.race([closed, sleep(LINGER_MS, undefined, { signal: lingered.signal }).catch(() => undefined)]);
     lingered.abort();
 
-    // Otherwise, connections that become idle later stay open until their keep-alive timeout.
+    // Connections that become idle later would stay open until their keep-alive timeout.
     const sweep = setInterval(() => {
       server.closeIdleConnections();
       for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();

@@ -1,3 +1,5 @@
+import type { Semaphore } from '@rest-services/concurrency';
+
 /** Maximum of all bodies in memory together. */
 const MAX_BYTES = 32 * 1_024 ** 2;
 
@@ -40,5 +42,7 @@ export class MemoryBudget {
 declare module 'fastify' {
   interface FastifyInstance {
     memoryBudget: MemoryBudget;
+    /** Lists read their next chunks over 4 connections at most, which leaves most of the usual ten to other requests. */
+    listReads: Semaphore;
   }
 }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Semaphore } from '@rest-services/concurrency';
+import type { Semaphore } from '@rest-services/concurrency';
 import type { List } from '@rest-services/database';
 import { isOverload, overloaded } from '@rest-services/errors';
 import type { FastifyReply } from 'fastify';
@@ -9,9 +9,6 @@ import type { MemoryBudget } from './memory-budget.ts';
 
 /** JSON of the rows of a shared statement, which is made once for all of its requests. */
 const serialised = new WeakMap<readonly unknown[], string>();
-
-/** Lists read their next chunks over 4 connections at most, which leaves most of the usual ten to other requests. */
-const reads = new Semaphore(4);
 
 /** Maximum length of one write, because the system keeps a copy of unread bytes. */
 const WRITE_BYTES = 64 * 1_024;
@@ -40,10 +37,10 @@ export function sendList<Row>(reply: FastifyReply, list: List<Row>) {
     return reply.send();
   }
   if (reply.request.method === 'HEAD') return reply.send(Readable.from([]));
-  // Otherwise, Fastify logs a stream that ends before its first chunk as a failure of the service.
+  // Fastify would log a stream that ends before its first chunk as a failure of the service.
   if (reply.raw.destroyed) return reply.send('');
 
-  const { memoryBudget } = reply.server;
+  const { memoryBudget, listReads } = reply.server;
   if (memoryBudget.isFull) throw overloaded('memory');
   const elements = (rows: readonly Row[]) => serialise(rows).slice(1, -1);
   const chunkOf = ({ rows, next }: List<Row>): Chunk => ({
@@ -52,7 +49,7 @@ export function sendList<Row>(reply: FastifyReply, list: List<Row>) {
   });
   const first = { ...chunkOf({ rows: [], next: list.next }), bytes: Buffer.from(`[${elements(list.rows)}`) };
   const reservation = new Reservation(memoryBudget, first.bytes.length);
-  const stream = Readable.from(writesOf(first, reservation, () => reply.raw.destroyed));
+  const stream = Readable.from(writesOf(first, reservation, listReads, () => reply.raw.destroyed));
   // A stream that is never read does not run its generator.
   stream.once('close', () => reservation.release());
   return reply.send(stream);
@@ -85,7 +82,7 @@ class Reservation {
   }
 }
 
-async function* writesOf(chunk: Chunk, reservation: Reservation, hasLeft: () => boolean) {
+async function* writesOf(chunk: Chunk, reservation: Reservation, reads: Semaphore, hasLeft: () => boolean) {
   for (;;) {
     const { next } = chunk;
     const { length } = chunk.bytes;
@@ -95,9 +92,11 @@ async function* writesOf(chunk: Chunk, reservation: Reservation, hasLeft: () => 
       reservation.release();
     }
     if (!next) break;
-    // Otherwise, the generator keeps the bytes, which are not counted any more.
+    // The generator would keep the bytes, which are not counted any more.
     chunk.bytes = Buffer.alloc(0);
-    const following = await retryOverload(async () => (hasLeft() ? undefined : readNext(next, length, reservation)));
+    const following = await retryOverload(reads, async () =>
+      hasLeft() ? undefined : readNext(next, length, reservation),
+    );
     if (!following) return;
     chunk = following;
   }
@@ -105,7 +104,7 @@ async function* writesOf(chunk: Chunk, reservation: Reservation, hasLeft: () => 
 }
 
 /** Retries reads that fail under overload, because a client with the first chunk can't be told to try again. */
-async function retryOverload<Result>(read: () => Promise<Result>): Promise<Result> {
+async function retryOverload<Result>(reads: Semaphore, read: () => Promise<Result>): Promise<Result> {
   const deadline = performance.now() + MAX_RETRIES_MS;
   for (;;) {
     try {
