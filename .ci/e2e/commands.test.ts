@@ -43,7 +43,10 @@ const ELSEWHERE: [RegExp, string][] = [
   [/^npm run demo-data$/, 'below, beside what the first command starts'],
   [/^npm ci( && npm (start|test))?$|^npm test$|^npm run e2e$|^npx nx e2e$/, '.ci/run; npm start is above'],
   [/^npm run check$|^npm run typecheck$|^npx nx affected -t test( build)?$/, '.github/workflows/ci.yml, npm test'],
-  [/^(SESSIONS=1-200 )?npx nx (e2e|test) [\w-]+( -- \w+( --testNamePattern='[^']+')?)?$/, 'npm test and npm run e2e run each target'],
+  [
+    /^(SESSIONS=1-200 )?npx nx (e2e|test) [\w-]+( -- \w+( --testNamePattern='[^']+')?)?$/,
+    'npm test and npm run e2e run each target',
+  ],
   [/^\.ci\/(run|steps\/\w+)$|^\.ci\/documents\/proxy\.test\.ts$/, '.github/workflows/ci.yml'],
   [/^npm run (generate-client|record-responses|screenshots)$/, 'the tests that they run compare instead of writing'],
   [/^npm run bench(:large| -- --quick)?$/, 'measures for minutes'],
