@@ -1,14 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 const workspace = join(import.meta.dirname, '../..');
-const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'], {
+const pages = globSync('{*,{.ci,.github,apps,docker,libs}/**/*}.md', {
   cwd: workspace,
-  encoding: 'utf8',
+  exclude: (path) => /(^|\/)(node_modules|dist)$/.test(path),
 });
-const pages = tracked.split('\n').filter((page) => page !== '' && existsSync(join(workspace, page)));
 
 const withoutCode = (text: string) => text.replaceAll(/^ *```.*?^ *```/gms, '');
 
