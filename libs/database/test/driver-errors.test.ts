@@ -7,7 +7,7 @@ import { isPoolTimeout, isQueueTimeout, withErrorCode } from '../src/connection/
 
 // The driver gives these errors no code, so they are told apart by its messages: a new version may word them otherwise.
 
-/** A server that accepts connections and says nothing, or `response` to what it is sent. */
+/** A server that accepts connections and says nothing, or sends `response`. */
 async function start(response?: string | Buffer) {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());

@@ -147,7 +147,7 @@ export function enter(made: Pick<Change, 'base' | 'mine' | 'batch'>[], replaced:
 
 async function keepInChunks(entered: Change[], replaced: string[]) {
   for (let at = 0; at < entered.length; at += CHUNK) {
-    // A person may have stopped it meanwhile.
+    // A person may have stopped it.
     const chunk = entered.slice(at, at + CHUNK).filter(({ key }) => changes.has(key));
     await keep(chunk, at === 0 ? replaced : []);
     chunk.forEach(({ key }) => unkept.delete(key));

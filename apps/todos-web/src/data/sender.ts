@@ -115,7 +115,7 @@ async function createTodo(change: Change) {
   }
   try {
     const id = await api.createTodo(mine.description, requestKey!);
-    // What was done with it meanwhile was done with this one.
+    // Changes made to it since belong to this one.
     const later = changesOf(mine.id).filter(({ key }) => key !== change.key);
     await update([
       done(change, { ...mine, id }),

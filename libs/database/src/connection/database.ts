@@ -105,7 +105,7 @@ export class Database<Tables> implements QueryExecutorProvider {
     return this.#sessions.abandoned.count;
   }
 
-  /** Whether writes are refused because so many sessions wait in the database. */
+  /** Whether writes are refused because half of the connections wait in the database. */
   get refusesWrites() {
     return this.#sessions.abandoned.refusesWrites;
   }

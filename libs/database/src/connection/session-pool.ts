@@ -22,7 +22,7 @@ import { recordConnectionWait } from './statement-spans.ts';
  */
 const IDLE_MS = 300_000;
 
-/** Maximum age of a connection. After a switch-over that closes no session, reads go on at the old primary so long. */
+/** Maximum age of a connection. After a switch-over that closes no session, reads go on at the old primary until then. */
 const MAX_LIFETIME_SECONDS = 600;
 
 /** Maximum number of requests that wait, per connection. More would wait longer than `CONNECTION_WAIT_MS`. */

@@ -7,7 +7,7 @@ type Trust = (address: string, number: number) => boolean;
 
 /** @param setting TRUST_PROXY @returns `undefined` when it is not valid */
 export function trustOf(setting: string): Trust | undefined {
-  // Fastify trusts nobody where it gets a number, because a client that reaches the service directly can claim to be a proxy.
+  // Fastify trusts no proxy where it gets a number, because a client that reaches the service directly can claim to be a proxy.
   if (/^\d{1,3}$/.test(setting)) return (_address, number) => number < Number(setting);
   try {
     return proxyAddr.compile(setting.split(',').map((address) => address.trim()));

@@ -27,7 +27,7 @@ process.on('exit', () => {
   try {
     if (!isBroken) output.flushSync();
   } catch {
-    // Nobody reads.
+    // The reader has stopped.
   }
 });
 
