@@ -122,7 +122,7 @@ export function TodoForm({ initial, draftKey, id, isGone: wasGone = false, stuck
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || isComposing(event)) return;
         event.preventDefault();
-        // What was typed is kept: nobody means to lose it by a key that is next to others.
+        // Keeps the text: Escape is a key that is hit by mistake.
         onLeave(isGone);
       }}
     >

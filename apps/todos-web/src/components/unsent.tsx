@@ -8,7 +8,7 @@ import { useOnline } from '../hooks/use-online.ts';
 /** Changes that are listed by name; the others are counted. */
 const MOST_LISTED = 20;
 
-/** Says above each page whether the service is there, what it has not got yet, and what it has refused. */
+/** Says above each page whether the service is there, and how many changes are unsent or refused. */
 export function Unsent() {
   const isOnline = useOnline();
   const { isKept: isOld } = connection.use();

@@ -24,7 +24,7 @@ let timer: ReturnType<typeof setTimeout>;
 const onTheirWay = new Set<string>();
 const failed = new Set<string>();
 
-/** Sends what waits. It ends when all that can be sent has been: what still waits is then in trouble. */
+/** Sends the changes that wait. It ends when the others are in trouble. */
 export function send(): Promise<void> {
   isAskedAgain = true;
   // What is new does not wait for a slow response.

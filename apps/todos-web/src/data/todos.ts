@@ -103,7 +103,7 @@ export async function loadTodo(id: string): Promise<Todo> {
   const askedAt = Date.now();
   const { todo, isKept } = await api.readTodo(id);
   const known = listed.get(todo.id);
-  // A list that was asked for later has come first, or what was kept is older than what is shown.
+  // A list that was asked for later has come first, or the kept list is older than the one on the page.
   if (known && (isKept || askedAt < shownAskedAt)) return store.get().shown.get(todo.id) ?? todo;
   if (!isKept) dropDone(askedAt, false, todo.id);
   if (!known || !isSame(known, todo)) {

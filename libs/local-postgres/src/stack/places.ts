@@ -20,7 +20,7 @@ export function portOf(app: string, otherwise: number, variables = [portVariable
   throw new Error(`${variable} must be a TCP port, 1 to 65535; it is ${JSON.stringify(value)}`);
 }
 
-/** The same for an app that runs alone: `PORT` sets it as well. */
+/** Place of an app that runs alone: `PORT` sets it as well. */
 export const portAlone = (app: string, otherwise: number) => portOf(app, otherwise, [portVariable(app), 'PORT']);
 
 /**
