@@ -1,0 +1,100 @@
+import { parse } from 'node:querystring';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { startService } from '@rest-services/testing';
+import type { LanguagesDatabase } from '../src/database.ts';
+
+// How URL-encoded bodies are read. What their fields may be is the same as in JSON.
+
+const service = await startService<LanguagesDatabase>('dist/main.js');
+afterAll(() => service.stop());
+beforeEach(() => service.db.deleteFrom('programming_language').execute());
+
+const stored = () => service.db.selectFrom('programming_language').selectAll().execute();
+
+async function post(body: string | Buffer, headers: Record<string, string> = {}) {
+  const response = await fetch(`${service.url}/programming-languages`, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+  });
+  return [response.status, ((await response.json()) as { message: string }).message];
+}
+
+describe('A form', () => {
+  test.each([
+    ['name=Visual+Basic+%2B+C%23&released_year=1991', 'Visual Basic + C#'],
+    ['name=100%&released_year=1', '100%'],
+    ['name=A%EF%BF%BD&released_year=1', 'A\ufffd'],
+    ['n%61me=A\ufffd&released%5fyear=1', 'A\ufffd'],
+    ['\ufeffname=a&released_year=1', 'a'],
+    ['name=a&name=b&released_year=1&released_year=abc', 'a'],
+    ['other=%ff&%ff=1&name=a&released_year=1&__proto__=2&constructor', 'a'],
+    [`${'f=&'.repeat(2_000)}name=a&released_year=1`, 'a'],
+  ])('as a browser may write it is read: %s', async (form, name) => {
+    expect(await post(form)).toEqual([200, 'Programming language created successfully']);
+    expect(await stored()).toMatchObject([{ name, githut_rank: null }]);
+  });
+
+  test.each(['&', 'name', 'name[]=a&released_year=1991', '{"name":"a","released_year":1991}', '__proto__=a'])(
+    'without a field called name is refused: %s',
+    async (form) => {
+      expect(await post(form)).toEqual([400, 'Name cannot be empty']);
+    },
+  );
+
+  test('with a repeated field is refused when the first value is', async () => {
+    expect(await post('name=&name=a&released_year=1991')).toEqual([400, 'Name cannot be empty']);
+    const [status] = await post('name=a&released_year=abc&released_year=1991');
+    expect([status, await stored()]).toEqual([400, []]);
+  });
+
+  test.each(['name=caf%E9&released_year=1', 'name=%ED%A0%80&released_year=1', 'name=a\xff&released_year=1'])(
+    'that is not UTF-8 is refused, not stored altered: %s',
+    async (form) => {
+      expect(await post(Buffer.from(form, 'latin1'))).toEqual([400, 'Body is not valid UTF-8']);
+    },
+  );
+
+  test('that is not plain UTF-8 by its headers is refused', async () => {
+    const refused = [415, 'Body must be in UTF-8 and not compressed'];
+    const form = 'name=a&released_year=1';
+    const type = 'application/x-www-form-urlencoded';
+    expect(await post(form, { 'content-type': `${type}; charset=utf-16` })).toEqual(refused);
+    expect(await post(form, { 'content-encoding': 'gzip' })).toEqual(refused);
+    const plain = { 'content-type': `${type};notcharset=latin1; charset="UTF-8"`, 'content-encoding': 'Identity' };
+    expect((await post(form, plain))[0]).toBe(200);
+  });
+
+  test('of 1 MiB takes little CPU, whatever is in it', async () => {
+    const filled = (next: (n: number) => string) => {
+      let text = 'released_year=x&';
+      for (let n = 0; text.length < 1_048_560; n += 1) text += next(n);
+      return text.slice(0, 1_048_560);
+    };
+    const different = filled((n) => `${n.toString(36)}&`);
+    // CPU time of an object of all fields, as a measure of this machine.
+    const whole = least(() => parse(different, '&', '=', { maxKeys: 0 }));
+    for (const form of [different, ...['&', 'a&', '%x&', '%41&', 'name='].map((part) => filled(() => part))]) {
+      const before = await cpuOfService();
+      for (let turn = 0; turn < 5; turn += 1) await post(form);
+      const spent = ((await cpuOfService()) - before) / 5;
+      expect([form.slice(16, 40), spent < whole / 2]).toEqual([form.slice(16, 40), true]);
+    }
+  });
+});
+
+/** Least CPU time of three turns in this process, in seconds. */
+function least(act: () => unknown) {
+  const turns = [1, 2, 3].map(() => {
+    const before = process.cpuUsage();
+    act();
+    return process.cpuUsage(before).user / 1e6;
+  });
+  return Math.min(...turns);
+}
+
+/** CPU time that the service has taken, in seconds. */
+async function cpuOfService() {
+  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  return Number(/^process_cpu_seconds_total (.*)$/m.exec(metrics)![1]);
+}
