@@ -1,20 +1,11 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { startService, testBodies } from '@rest-services/testing';
+import { startService } from '@rest-services/testing';
 import { sql } from 'kysely';
 import type { TodosDatabase } from '../src/database.ts';
 
 const service = await startService<TodosDatabase>('dist/main.js');
 afterAll(() => service.stop());
 beforeEach(() => service.db.deleteFrom('todo').execute());
-
-testBodies({
-  service: () => service,
-  stored: () => service.db.selectFrom('todo').selectAll().execute(),
-  writes: () => [
-    ['POST', '/api/todos'],
-    ['PUT', '/api/todos'],
-  ],
-});
 
 const send = (...args: Parameters<typeof service.request>) => service.request(...args);
 const answer = (status: number, body: unknown) => expect.objectContaining({ status, body });
