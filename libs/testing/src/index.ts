@@ -1,16 +1,15 @@
 import { afterAll } from '@jest/globals';
 import { started } from './service/process.ts';
 
-export { responseChecker, type OpenApiDocument } from './service/check-response.ts';
+export { responseChecker } from './service/check-response.ts';
+export { type OpenApiDocument } from './service/document.ts';
 export { freeze } from './database/freeze.ts';
 export { load, send, type Outcome, type Write } from './http/load.ts';
 export { openTestConnection } from './database/open-test-connection.ts';
 export { processesOf, startShared } from './service/processes.ts';
 export { startProcess, type LogLine } from './service/process.ts';
-export { refusals } from './http/refusals.ts';
 export { sendJson } from './http/send-json.ts';
 export { startService, type TestService } from './service/start-service.ts';
-export { testBodies } from './suites/bodies.ts';
 export { testColumnValues } from './suites/column-values.ts';
 export { testSharedParts } from './suites/shared-parts.ts';
 export { createMigratedDatabase } from './database/migrated-database.ts';

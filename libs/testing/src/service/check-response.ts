@@ -1,25 +1,17 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-
-/** The part of an OpenAPI 3.1 document that the check reads. */
-export interface OpenApiDocument {
-  paths: Record<string, Record<string, { responses: Record<string, DocumentedResponse | { $ref: string }> }>>;
-  components: { schemas: Record<string, object>; responses: Record<string, DocumentedResponse> };
-}
-
-interface DocumentedResponse {
-  content?: Record<string, { schema: object }>;
-}
+import { resolved, type OpenApiDocument } from './document.ts';
 
 /**
  * Makes a function that compares the status and the body of a response with the document, which has to name each property.
  * Responses of paths that the document lacks pass.
  */
-export function responseChecker({ paths, components }: OpenApiDocument) {
+export function responseChecker(document: OpenApiDocument) {
   const ajv = new Ajv2020({
     strict: false,
     formats: { 'date-time': (text: string) => /^\d{4}-.+T.+\.\d{3}Z$/.test(text), int64: Number.isSafeInteger },
   });
   const validators = new Map<object, ValidateFunction>();
+  const { paths } = resolved(document);
   const templates = Object.keys(paths)
     // A fixed path precedes one with a parameter, as in the router.
     .sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
@@ -32,10 +24,9 @@ export function responseChecker({ paths, components }: OpenApiDocument) {
     if (!operation) return;
     const response = operation.responses[status];
     if (!response) throw new Error(`The document lacks the response ${status} to ${method} ${path}`);
-    const documented = '$ref' in response ? components.responses[response.$ref.split('/').at(-1)!]! : response;
-    const schema = documented.content?.['application/json']?.schema;
+    const schema = response.content?.['application/json']?.schema;
     if (method === 'HEAD' || !schema) return;
-    const validate = validators.get(schema) ?? ajv.compile(closed({ ...schema, components }));
+    const validate = validators.get(schema) ?? ajv.compile(closed(schema));
     validators.set(schema, validate);
     if (!validate(body)) {
       const differences = ajv.errorsText(validate.errors);

@@ -3,7 +3,8 @@ import { openTestConnection } from '../database/open-test-connection.ts';
 import { startProcess } from './process.ts';
 import { proxied } from './proxy.ts';
 import { sendJson } from '../http/send-json.ts';
-import { responseChecker, type OpenApiDocument } from './check-response.ts';
+import { responseChecker } from './check-response.ts';
+import type { OpenApiDocument } from './document.ts';
 
 /** A service that `startService` has started. */
 export type TestService<Tables = unknown> = Awaited<ReturnType<typeof startService<Tables>>>;

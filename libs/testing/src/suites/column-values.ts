@@ -1,12 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { sendJson } from '../http/send-json.ts';
-import { bodyOf, extremesOf, nonsenseOf, type ValueSchema } from './values.ts';
-
-interface Document {
-  paths: Record<string, { post: { requestBody: { content: { 'application/json': { schema: ValueSchema } } } } }>;
-  components: { schemas: Record<string, ValueSchema> };
-}
+import { readDocument, type ValueSchema } from '../service/document.ts';
+import { bodyOf, extremesOf, isPlainText, nonsenseOf } from './values.ts';
 
 type Stored = Record<string, unknown> & { id: number };
 
@@ -23,13 +20,8 @@ export function testColumnValues(service: { readonly url: string }, list: string
     let properties: Record<string, ValueSchema>;
     let required: string[];
     beforeAll(async () => {
-      const { paths, components } = (await sendJson(service.url, 'GET', '/openapi.json')).body as Document;
-      const resolved = JSON.parse(
-        JSON.stringify(paths[list]!.post.requestBody),
-        (_, value: { $ref?: string } | null) =>
-          value?.$ref ? components.schemas[value.$ref.split('/').at(-1)!] : value,
-      ) as Document['paths'][string]['post']['requestBody'];
-      ({ properties = {}, required = [] } = resolved.content['application/json'].schema);
+      const { requestBody } = (await readDocument(service.url)).paths[list]!['post']!;
+      ({ properties = {}, required = [] } = requestBody!.content!['application/json']!.schema);
     });
     const post = (body: object, headers = {}) => sendJson(service.url, 'POST', list, body, headers);
     const isSuccess = ({ status }: { status: number }) => status === 200 || status === 201;
@@ -53,6 +45,22 @@ export function testColumnValues(service: { readonly url: string }, list: string
         responses.filter((_, n) => n % 2 === 0).map(({ body }) => body),
       );
       expect(await readAll(service.url, list)).toEqual(rows);
+    });
+
+    test('and any text in one of them: stored as it was sent unless it is blank', async () => {
+      for (const [name, schema] of Object.entries(properties).filter(([, each]) => isPlainText(each))) {
+        const { minLength = 1, maxLength = 1_000 } = schema;
+        const text = fc.string({ unit: 'binary', minLength, maxLength });
+        const storable = text.filter((each) => each.trim() !== '' && !each.includes('\0') && each.isWellFormed());
+        const texts = new Set(fc.sample(storable, 100));
+        const before = await readAll(service.url, list);
+        const responses = await Promise.all(
+          Array.from(texts, (each, n) => post({ ...bodyOf(properties, n), [name]: each })),
+        );
+        expect(responses.filter((response) => !isSuccess(response))).toEqual([]);
+        const added = (await readAll(service.url, list)).slice(before.length);
+        expect(new Set(added.map((row) => row[name]))).toEqual(texts);
+      }
     });
 
     test('and nonsense in one of them: 400 with a message that names it', async () => {

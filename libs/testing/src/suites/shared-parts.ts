@@ -7,6 +7,7 @@ import { withRole } from '../database/with-role.ts';
 import { send, type Write } from '../http/load.ts';
 import { sendJson } from '../http/send-json.ts';
 import { startShared } from '../service/processes.ts';
+import { testAnyInput } from './any-input.ts';
 import { testColumnValues } from './column-values.ts';
 import { testColumns } from './columns.ts';
 import { testDocument } from './document.ts';
@@ -40,6 +41,7 @@ export async function testSharedParts({ name, table, list, one, writes }: App) {
     const { start } = shared;
     const write = ({ method, path, body }: Write, url = shared.url, headers = {}) =>
       sendJson(url, method, path, body, headers);
+    const ask = (method: string, path: string, headers = {}) => sendJson(shared.url, method, path, undefined, headers);
     const isSuccess = ({ status }: { status: number }) => status === 200 || status === 201;
 
     test('`node main.js migrate` migrates, and the right to change rows is enough afterwards', async () => {
@@ -89,18 +91,18 @@ export async function testSharedParts({ name, table, list, one, writes }: App) {
     test('If-None-Match with the ETag gets 304, each change with an old one in If-Match 412', async () => {
       await write(writes(1)[0]);
       for (const path of [list, ...(one ? [one(1)] : [])]) {
-        const { headers } = await sendJson(shared.url, 'GET', path);
-        const known = await sendJson(shared.url, 'GET', path, undefined, { 'if-none-match': headers.get('etag')! });
+        const { headers } = await ask('GET', path);
+        const known = await ask('GET', path, { 'if-none-match': headers.get('etag')! });
         expect([path, known.status, known.body]).toEqual([path, 304, undefined]);
       }
-      const before = (await sendJson(shared.url, 'GET', list)).body;
+      const before = (await ask('GET', list)).body;
       // A change of all records has no version to match.
       const changes = writes(1)
         .slice(1)
         .filter(({ method, path }) => method === 'PUT' || path !== list);
       for (const change of changes)
         expect([change, (await write(change, shared.url, { 'if-match': '"old"' })).status]).toEqual([change, 412]);
-      expect((await sendJson(shared.url, 'GET', list)).body).toEqual(before);
+      expect((await ask('GET', list)).body).toEqual(before);
     });
 
     test('the Location of a 201 is the path of the new record', async () => {
@@ -116,10 +118,21 @@ export async function testSharedParts({ name, table, list, one, writes }: App) {
       expect(new Set(statuses)).toEqual(new Set([200]));
     });
 
-    testReadme(shared, 'README.md');
+    test('HEAD, and a path with a trailing slash, get what the path gets', async () => {
+      await write(writes(1)[0]);
+      for (const path of [list, ...(one ? [one(1)] : []), '/livez', '/readyz']) {
+        const [get, slash, head] = [await ask('GET', path), await ask('GET', `${path}/`), await ask('HEAD', path)];
+        expect([path, slash.status, slash.body]).toEqual([path, 200, get.body]);
+        expect([path, head.status, head.body]).toEqual([path, 200, undefined]);
+        expect([path, head.headers.get('content-length')]).toEqual([path, get.headers.get('content-length')]);
+      }
+    });
+
+    testReadme(shared);
     if (existsSync(recorded)) testRecordedResponses(shared, recorded);
+    testAnyInput(shared, list, writes(1));
     testColumnValues(shared, list);
-    testColumns(shared, { table, list, readme: 'README.md' });
+    testColumns(shared, table, list);
     testDocument(shared, name);
   });
 }

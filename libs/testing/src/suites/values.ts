@@ -1,25 +1,5 @@
 import fc from 'fast-check';
-
-/** The keywords of a documented value from which others are derived. */
-export interface ValueSchema {
-  type?: string | string[];
-  format?: string;
-  enum?: unknown[];
-  const?: unknown;
-  anyOf?: ValueSchema[];
-  minimum?: number;
-  maximum?: number;
-  exclusiveMinimum?: number;
-  exclusiveMaximum?: number;
-  multipleOf?: number;
-  pattern?: string;
-  minLength?: number;
-  maxLength?: number;
-  items?: ValueSchema;
-  minItems?: number;
-  properties?: Record<string, ValueSchema>;
-  required?: string[];
-}
+import type { ValueSchema } from '../service/document.ts';
 
 /** What a value may be: the schema itself, or those of which it allows any, without null. */
 const kindsOf = (schema: ValueSchema): ValueSchema[] =>
@@ -75,14 +55,19 @@ function numberOf(schema: ValueSchema, n: number) {
   return Number((first + (n % (Math.floor((maximum - first) / step) + 1)) * step).toPrecision(15));
 }
 
+export const isPlainText = (schema: ValueSchema) =>
+  (typeOf(schema) ?? 'string') === 'string' &&
+  !schema.format &&
+  !schema.enum &&
+  !schema.pattern &&
+  schema.const === undefined;
+
 /** Values that a schema does not allow. */
 export function nonsenseOf(schema: ValueSchema): unknown[] {
   const kinds = kindsOf(schema);
   const types = new Set(kinds.flatMap(({ type }) => type ?? ['string', 'number', 'boolean', 'array', 'object']));
-  const isPlainText = (kind: ValueSchema) =>
-    kind.format === undefined && kind.enum === undefined && kind.const === undefined && kind.pattern === undefined;
   return [
-    ...(types.has('string') && kinds.some(isPlainText) ? [] : ['No such value']),
+    ...(kinds.some(isPlainText) ? [] : ['No such value']),
     ...(types.has('number') ? [] : [12.5]),
     ...(types.has('boolean') ? [] : [true]),
     ...(types.has('array') ? [] : [[]]),
