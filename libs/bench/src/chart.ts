@@ -1,51 +1,45 @@
 import { names } from './contestants.ts';
-import { metrics, spreadOf, type Cell } from './statistics.ts';
+import { median } from './goals.ts';
+import type { Sample } from './measure.ts';
 
 const CONNECTIONS = 64;
+const SCENARIOS = ['GET one', 'GET first page', 'POST'];
 
 /** In the order of the bars, each with its colour on light and on dark ground. */
-const bars: [name: string, light: string, dark: string][] = [
-  [names.service, '#1a7f37', '#3fb950'],
-  [names.statementPerRequest, '#0969da', '#58a6ff'],
-  [names.express, '#bc4c00', '#f0883e'],
-  [names.constant, '#afb8c1', '#484f58'],
+const bars = [
+  { name: names.service, label: names.service, light: '#1a7f37', dark: '#3fb950' },
+  { name: names.kysely, label: 'Fastify + Kysely', light: '#0969da', dark: '#58a6ff' },
+  { name: names.express, label: 'Express + Sequelize', light: '#bc4c00', dark: '#f0883e' },
+  { name: names.constant, label: 'Fastify with a constant', light: '#afb8c1', dark: '#484f58' },
 ];
 
-const size = { width: 860, left: 310, right: 90, bar: 20, gap: 5, group: 34, top: 66 };
+const size = { width: 860, left: 190, right: 90, bar: 20, gap: 5, group: 34, top: 66 };
 
 /**
- * Requests per second with 64 connections as a bar chart, one group for each scenario that was measured, the spread
- * as a thin line. It brings its own ground, so that it can be read on a light page and on a dark one.
- * @param titles of the scenarios that are shown, by their names
+ * Requests per second with 64 connections as a bar chart, a group for each scenario. It brings its own ground, so that it can be
+ * read on a light page and on a dark one.
  */
-export function chart(cells: Cell[], titles: ReadonlyMap<string, string>, caption: string): string {
-  const groups = [...titles].flatMap(([name, title]) => {
-    const cell = cells.find(({ scenario, connections }) => scenario === name && connections === CONNECTIONS);
-    return cell ? [{ title, rows: rowsOf(cell) }] : [];
-  });
-  const most = Math.max(...groups.flatMap(({ rows }) => rows.map(({ spread }) => spread.max)));
-  const scale = (value: number) => (value / most) * (size.width - size.left - size.right);
-
+export function chart(samples: readonly Sample[], caption: string): string {
+  const groups = SCENARIOS.map((title) => ({ title, rows: rowsOf(title, samples) })).filter(
+    ({ rows }) => rows.length > 0,
+  );
+  const most = Math.max(...groups.flatMap(({ rows }) => rows.map(({ perSecond }) => perSecond)));
+  const drawn: string[] = [];
   let y = size.top;
-  const drawn = groups.map(({ title, rows }) => {
-    const heading = text(24, y + 18, title, 'heading');
+  for (const { title, rows } of groups) {
+    drawn.push(text(24, y + 18, title, 'heading'));
     y += size.group;
-    const lines = rows.map(({ index, name, spread }) => {
-      const middle = y + size.bar / 2;
-      const end = size.left + scale(spread.median);
-      const [least, greatest] = [spread.min, spread.max].map((value) => rounded(size.left + scale(value)));
-      const line = [
-        text(size.left - 10, middle + 5, name, 'name'),
-        `<rect class="bar${index}" x="${size.left}" y="${y}" width="${rounded(end - size.left)}" height="${size.bar}" rx="3"/>`,
-        `<path class="spread" d="M${least} ${middle}H${greatest}"/>`,
-        text(Math.max(end, greatest!) + 8, middle + 5, Math.round(spread.median).toLocaleString('en'), 'value'),
-      ];
+    for (const { bar, label, perSecond } of rows) {
+      const width = Math.round((perSecond / most) * (size.width - size.left - size.right));
+      drawn.push(
+        text(size.left - 10, y + 15, label, 'label'),
+        `<rect class="bar${bar}" x="${size.left}" y="${y}" width="${width}" height="${size.bar}" rx="3"/>`,
+        text(size.left + width + 8, y + 15, Math.round(perSecond).toLocaleString('en'), 'value'),
+      );
       y += size.bar + size.gap;
-      return line.join('\n');
-    });
+    }
     y += 12;
-    return [heading, ...lines].join('\n');
-  });
+  }
 
   const height = y + 12;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.width} ${height}" width="${size.width}" height="${height}" role="img" aria-labelledby="title">
@@ -61,27 +55,29 @@ ${drawn.join('\n')}
 `;
 }
 
-function rowsOf({ samples }: Cell) {
-  return bars.flatMap(([name], index) => {
-    const spread = spreadOf((samples.get(name) ?? []).map(metrics.requests));
-    return spread ? [{ index, name, spread }] : [];
-  });
+function rowsOf(title: string, samples: readonly Sample[]) {
+  const measured = samples.filter(({ scenario, connections }) => scenario === title && connections === CONNECTIONS);
+  return bars
+    .map(({ name, label }, bar) => {
+      const own = measured.filter(({ contestant }) => contestant === name);
+      return { bar, label, perSecond: median(own.map(({ perSecond }) => perSecond)) };
+    })
+    .filter(({ perSecond }) => perSecond > 0);
 }
 
 const text = (x: number, y: number, content: string, kind: string) =>
-  `<text class="${kind}" x="${rounded(x)}" y="${rounded(y)}">${escaped(content)}</text>`;
-
-const rounded = (value: number) => Math.round(value * 10) / 10;
+  `<text class="${kind}" x="${x}" y="${y}">${escaped(content)}</text>`;
 
 const escaped = (content: string) => content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-const colours = (which: 1 | 2) => bars.map((bar, index) => `.bar${index} { fill: ${bar[which]} }`).join(' ');
+const colours = (ground: 'light' | 'dark') =>
+  bars.map((bar, index) => `.bar${index} { fill: ${bar[ground]} }`).join(' ');
 
 const style = `text { font: 13px system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328 }
 .title { font-size: 17px; font-weight: 600 } .heading { font-weight: 600 } .caption { font-size: 12px; fill: #59636e }
-.name { text-anchor: end } .value { font-variant-numeric: tabular-nums } .spread { stroke: #1f2328; stroke-width: 1.5 }
-.ground { fill: #fff; stroke: #d1d9e0 } ${colours(1)}
+.label { text-anchor: end } .value { font-variant-numeric: tabular-nums }
+.ground { fill: #fff; stroke: #d1d9e0 } ${colours('light')}
 @media (prefers-color-scheme: dark) {
-text { fill: #f0f6fc } .caption { fill: #9198a1 } .spread { stroke: #f0f6fc }
-.ground { fill: #0d1117; stroke: #3d444d } ${colours(2)}
+text { fill: #f0f6fc } .caption { fill: #9198a1 }
+.ground { fill: #0d1117; stroke: #3d444d } ${colours('dark')}
 }`;

@@ -1,113 +1,84 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, imageEnvironment, imageFlags } from '@rest-services/local-postgres';
+import type { Databases } from './databases.ts';
+import type { Benchmark, Entry } from './measure.ts';
+import { fill, type Request, type Scenario } from './scenarios.ts';
+import { mainOf, startServer, type Server } from './servers.ts';
 
-/** What is measured beside the service itself, by the name that the tables give it. */
+/** The contestants, as the tables name them. */
 export const names = {
   service: 'This service',
-  withoutKey: 'This service, without a key',
-  express: 'Express 5 + Sequelize 6',
-  statementPerRequest: 'Fastify + Kysely, a statement per request',
-  constant: 'Fastify with a constant',
+  withoutKey: 'POST',
+  express: 'Express',
+  kysely: 'Fastify',
+  constant: 'Constant',
 } as const;
 
-/** Those that are programs of ours. */
-export const programs = {
-  [names.express]: 'express-sequelize.ts',
-  [names.statementPerRequest]: 'statement-per-request.ts',
-  [names.constant]: 'constant.ts',
-};
+/** Number of requests of each scenario whose responses are compared. */
+const COMPARED = 3;
 
-/**
- * Who runs a statement for each request does so on the service's own table, whose triggers count rows: the ratio to it
- * says what sharing statements brings. The others have a table without triggers, as they would have.
- */
-export const itemTableOf = (name: string) => (name === names.statementPerRequest ? 'item' : 'plain_item');
+/** Starts the services and the baselines, and checks that they respond the same. @returns the entries of all scenarios */
+export async function startContestants(
+  { items, tutorials }: Databases,
+  scenarios: Scenario[],
+  { stopAtEnd }: Benchmark,
+): Promise<{ entries: Entry[]; services: Server[] }> {
+  const start = async (...args: Parameters<typeof startServer>) => {
+    const server = await startServer(...args);
+    stopAtEnd(server.stop);
+    return server;
+  };
+  const baseline = (name: string) => start(join(import.meta.dirname, 'baselines', `${name}.ts`), items);
+  const services = {
+    items: await start(mainOf('items'), items),
+    tutorials: await start(mainOf('tutorials'), tutorials, '/api/tutorials/1'),
+  };
+  const baselines = [
+    { contestant: names.express, server: await baseline('express-sequelize') },
+    { contestant: names.kysely, server: await baseline('fastify-kysely') },
+  ];
+  const constant = { contestant: names.constant, server: await baseline('constant') };
 
-/** The constant answers of the ceiling are of these scenarios. */
-export const constantScenarios = ['read', 'first-page'];
-
-/**
- * To read a deep page, the contestants have PostgreSQL read all rows before it. Over more connections than this the
- * first answers would come after the measurement.
- */
-export const MAX_DEEP_CONNECTIONS = 64;
-
-const START_LIMIT_MS = 30_000;
-
-export interface Server {
-  url: string;
-  pid: number;
-  /** From the start of the process to the first answer. */
-  startMs: number;
-  /** Settles when the process has ended. */
-  stop: () => Promise<void>;
+  const entries: Entry[] = [];
+  for (const { title, service, request } of scenarios) {
+    const common = { scenario: title, request };
+    const server = services[service];
+    entries.push({ ...common, contestant: names.service, server });
+    if (request.key) {
+      const { key: _, ...withoutKey } = request;
+      entries.push({ ...common, contestant: names.withoutKey, server, request: withoutKey });
+      continue;
+    }
+    for (const each of baselines) {
+      await expectSame(server, each.server, request);
+      entries.push({ ...common, ...each });
+    }
+    if (['GET one', 'GET first page'].includes(title)) entries.push({ ...common, ...constant });
+  }
+  for (const { server } of baselines) await expectRefusal(server);
+  return { entries, services: Object.values(services) };
 }
 
-/** The program that `nx build` makes of a service. */
-export const mainOf = (service: 'items' | 'tutorials') =>
-  join(import.meta.dirname, '..', '..', '..', 'apps', service, 'dist', 'main.js');
+/** @throws Error when a baseline responds with another status than the service, or to a GET with another body */
+async function expectSame(service: Server, baseline: Server, { method, path, body }: Request) {
+  for (let sample = 0; sample < COMPARED; sample += 1) {
+    const request = [method, fill(path), body && fill(body)] as const;
+    const [expected, received] = [await send(service, ...request), await send(baseline, ...request)];
+    const isSame = method === 'GET' ? isDeepStrictEqual(received, expected) : received.status === expected.status;
+    if (!isSame || expected.status >= 300)
+      throw new Error(`${request.join(' ')}: ${JSON.stringify(received)}, the service: ${JSON.stringify(expected)}`);
+  }
+}
 
-/** The program of one of `programs`. */
-export const programOf = (name: keyof typeof programs) => join(import.meta.dirname, 'contestants', programs[name]);
+/** @throws Error when a baseline does not check titles */
+async function expectRefusal(baseline: Server) {
+  const { status } = await send(baseline, 'POST', '/v1/items', '{"title":" "}');
+  if (status !== 400) throw new Error(`${baseline.url} responds ${status} to a blank title`);
+}
 
-/**
- * Starts a server in a dedicated process, in production mode and otherwise with its default settings. Its log is discarded,
- * because the service must not pay for the log's destination.
- * @param firstPath path to request until it responds with 200
- * @param settings further environment variables
- */
-export async function startServer(
-  program: string,
-  databaseUrl: string,
-  firstPath: string,
-  settings: Record<string, string> = {},
-): Promise<Server> {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const started = performance.now();
-  const child = spawn(process.execPath, [...imageFlags, program], {
-    env: {
-      PATH: process.env.PATH,
-      // The contestants get the same environment and flags.
-      ...imageEnvironment,
-      HOST: '127.0.0.1',
-      PORT: `${port}`,
-      DATABASE_URL: databaseUrl,
-      // Needs no delay, because the load has ended before the server is stopped.
-      SHUTDOWN_DELAY_MS: '0',
-      ...settings,
-    },
-    stdio: ['ignore', 'ignore', 'inherit'],
+async function send({ url }: Server, method: string, path: string, body?: string) {
+  const response = await fetch(url + path, {
+    ...{ method, headers: body === undefined ? {} : { 'content-type': 'application/json' }, body: body ?? null },
   });
-  const stop = () => stopChild(child);
-  try {
-    await firstAnswer(child, url + firstPath);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return { url, pid: child.pid!, startMs: performance.now() - started, stop };
-}
-
-/** Requests the URL until it responds with 200, because only a response tells that a process without a log is ready. */
-async function firstAnswer(child: ChildProcess, url: string) {
-  const deadline = performance.now() + START_LIMIT_MS;
-  while (!hasEnded(child) && performance.now() < deadline) {
-    const response = await fetch(url).catch(() => undefined);
-    await response?.text();
-    if (response?.status === 200) return;
-    await sleep(2);
-  }
-  throw new Error(`${child.spawnargs.join(' ')} does not answer ${url}`);
-}
-
-const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
-
-async function stopChild(child: ChildProcess) {
-  if (hasEnded(child)) return;
-  child.kill('SIGTERM');
-  await once(child, 'exit');
+  return { status: response.status, body: await response.json() };
 }

@@ -1,124 +1,68 @@
 import { names } from './contestants.ts';
-import { metrics, ratioOf, type Cell, type Spread } from './statistics.ts';
+import type { Sample } from './measure.ts';
 
-/** What the service is to reach, as the median of its ratios to another contestant. */
+/** Ratios of the service to other contestants that are wanted, as the median of the rounds. */
 export interface Goal {
   what: string;
-  /** Of several, the one counts that is the farthest from the goal. */
+  /** Of several, the one with the worst ratio counts. */
   scenarios: string[];
   connections: number;
-  against: string;
-  metric: keyof typeof metrics;
-  /** Minimum ratio for requests, maximum ratio for CPU time. */
-  wanted: number;
+  /** Requests per second, or CPU time. */
+  metric: 'perSecond' | 'cpuUs';
+  /** Minimum ratio of requests per second, or maximum ratio of CPU time, by the other contestant. */
+  wanted: Record<string, number>;
 }
 
 export interface Outcome {
   what: string;
-  against: string;
-  wanted: string;
-  measured: string;
-  spread: string;
-  isReached: boolean;
+  ratios: { against: string; text: string; isReached: boolean }[];
 }
 
-const throughput: [what: string, scenario: string, wanted: [against: string, ratio: number][]][] = [
-  [
-    'GET one, random ids, 64 connections',
-    'read',
-    [
-      [names.express, 5],
-      [names.statementPerRequest, 2.8],
-      [names.constant, 0.6],
-    ],
-  ],
-  [
-    'GET first page, 64 connections',
-    'first-page',
-    [
-      [names.express, 5],
-      [names.statementPerRequest, 2],
-    ],
-  ],
-  [
-    'POST, 64 connections',
-    'create',
-    [
-      [names.express, 5],
-      [names.statementPerRequest, 3.5],
-    ],
-  ],
-  ['POST with Idempotency-Key, 64 connections', 'create-once', [[names.withoutKey, 0.6]]],
-];
-
-const everyRoute = ['read', 'first-page', 'deep-page', 'search', 'create', 'update'];
+const keyed = 'POST with Idempotency-Key';
+const routes = ['GET one', 'GET first page', 'GET deep page', 'Title search', 'POST', 'PUT'];
+const common = { connections: 64, metric: 'perSecond' } as const;
+const { express, kysely, constant, withoutKey } = names;
 
 export const goals: Goal[] = [
-  ...throughput.flatMap(([what, scenario, ratios]) =>
-    ratios.map(([against, wanted]) => ({
-      ...{ what, scenarios: [scenario], connections: 64 },
-      ...{ against, metric: 'requests' as const, wanted },
-    })),
-  ),
-  ...[
-    { against: names.express, wanted: 1.5 },
-    { against: names.statementPerRequest, wanted: 0.95 },
-    {
-      what: 'One connection, POST with Idempotency-Key',
-      scenarios: ['create-once'],
-      ...{ against: names.withoutKey, wanted: 0.8 },
-    },
-  ].map((goal) => ({
-    ...{ what: 'One connection, every route', scenarios: everyRoute, connections: 1 },
-    ...{ metric: 'requests' as const, ...goal },
-  })),
-  ...[
-    { against: names.express, wanted: 0.25 },
-    { against: names.statementPerRequest, wanted: 0.45 },
-  ].map((goal) => ({
-    ...{ what: 'CPU per request, 64 connections', scenarios: ['read', 'first-page', 'create'], connections: 64 },
-    ...{ metric: 'cpu' as const, ...goal },
-  })),
+  { ...common, what: 'GET one', scenarios: ['GET one'], wanted: { [express]: 5, [kysely]: 2.8, [constant]: 0.6 } },
+  { ...common, what: 'GET first page', scenarios: ['GET first page'], wanted: { [express]: 5, [kysely]: 2 } },
+  { ...common, what: 'POST', scenarios: ['POST'], wanted: { [express]: 5, [kysely]: 3.5 } },
+  { ...common, what: keyed, scenarios: [keyed], wanted: { [withoutKey]: 0.6 } },
+  {
+    ...{ what: 'CPU per request', scenarios: ['GET one', 'GET first page', 'POST'], connections: 64, metric: 'cpuUs' },
+    wanted: { [express]: 0.25, [kysely]: 0.45 },
+  },
+  { ...common, what: 'One connection', scenarios: routes, connections: 1, wanted: { [express]: 1.5, [kysely]: 0.95 } },
+  { ...common, what: `One connection, ${keyed}`, scenarios: [keyed], connections: 1, wanted: { [withoutKey]: 0.8 } },
 ];
 
-/** @returns nothing where none of its scenarios was measured */
-export function outcomeOf(goal: Goal, cells: Cell[], titles: ReadonlyMap<string, string>): Outcome[] {
-  const ratios = cells
-    .filter(({ scenario, connections }) => goal.scenarios.includes(scenario) && connections === goal.connections)
-    .flatMap((cell) => {
-      const ratio = ratioOf(cell, names.service, goal.against, metrics[goal.metric]);
-      return ratio ? [{ scenario: cell.scenario, ratio }] : [];
-    })
-    .sort((a, b) => a.ratio.median - b.ratio.median);
-  const isLeast = goal.metric === 'requests';
-  const farthest = isLeast ? ratios[0] : ratios.at(-1);
-  if (!farthest) return [];
-  const { scenario, ratio } = farthest;
-  return [
-    {
-      what: goal.what + (goal.scenarios.length > 1 ? ` (the worst: ${titles.get(scenario)!})` : ''),
-      against: goal.against,
-      wanted: `${isLeast ? '≥' : '≤'} ${goal.wanted}×`,
-      measured: `${ratio.median.toFixed(2)}×`,
-      spread: range(ratio, 2),
-      isReached: isLeast ? ratio.median >= goal.wanted : ratio.median <= goal.wanted,
-    },
-  ];
+/** @returns the ratios that were measured */
+export function outcomeOf({ what, scenarios, connections, metric, wanted }: Goal, samples: readonly Sample[]): Outcome {
+  const isMinimum = metric === 'perSecond';
+  const ratios = Object.entries(wanted).flatMap(([against, limit]) => {
+    const measured = scenarios
+      .map((scenario) => samples.filter((each) => each.scenario === scenario && each.connections === connections))
+      .map((each) => ratioOf(each, against, metric))
+      .filter((ratio) => !Number.isNaN(ratio));
+    if (measured.length === 0) return [];
+    const worst = isMinimum ? Math.min(...measured) : Math.max(...measured);
+    const isReached = isMinimum ? worst >= limit : worst <= limit;
+    return [{ against, text: `${worst.toFixed(2)} (${isMinimum ? '≥' : '≤'}${limit})`, isReached }];
+  });
+  return { what, ratios };
 }
 
-/** A figure of the service by itself that is to stay below a limit. */
-export function limitOutcome(what: string, unit: string, limit: number, spread: Spread | undefined): Outcome[] {
-  if (!spread) return [];
-  return [
-    {
-      what,
-      against: '',
-      wanted: `< ${limit} ${unit}`,
-      measured: `${spread.median.toFixed(0)} ${unit}`,
-      spread: spread.min === spread.max ? '' : range(spread, 0),
-      isReached: spread.median < limit,
-    },
-  ];
+/** @returns NaN for no values */
+export function median(values: readonly number[]): number {
+  const sorted = values.filter((value) => !Number.isNaN(value)).toSorted((a, b) => a - b);
+  const middle = (sorted.length - 1) / 2;
+  return (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2;
 }
 
-const range = ({ min, max }: Spread, digits: number) => `${min.toFixed(digits)}–${max.toFixed(digits)}`;
+/** The median of the ratios within each round, so that a slow moment of the machine slows both. */
+function ratioOf(samples: readonly Sample[], against: string, metric: Goal['metric']) {
+  const rounds = [...Map.groupBy(samples, ({ round }) => round).values()];
+  const figure = (round: readonly Sample[], name: string) =>
+    round.find(({ contestant }) => contestant === name)?.[metric] ?? NaN;
+  return median(rounds.map((round) => figure(round, names.service) / figure(round, against)));
+}

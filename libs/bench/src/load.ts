@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import type { RequestKind } from './scenarios.ts';
-import { parseWrk, wrkScript } from './wrk.ts';
+import type { Request, Template } from './scenarios.ts';
 
 export interface Load {
   /** Base URL of the server. */
   url: string;
-  requests: RequestKind[];
+  request: Request;
   connections: number;
   /** May be a fraction. */
   seconds: number;
@@ -17,69 +15,96 @@ export interface Load {
 export interface LoadResult {
   requests: number;
   perSecond: number;
-  p50Ms: number;
   p99Ms: number;
-  /** Requests that were not answered with 2xx. */
+  /** Requests without a response of 2xx. */
   failed: number;
 }
 
-/** Program that sends requests over a number of connections; each sends the next request when it has the last response. */
-export interface LoadGenerator {
-  /** With its version. */
-  name: string;
-  run(load: Load): Promise<LoadResult>;
+/** Timeout for a response: a slow one is measured. */
+const TIMEOUT_SECONDS = 60;
+
+/** @returns name and version of wrk @throws Error where it is not installed */
+export async function wrkVersion(): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  // Prints its version with its usage, and exits with an error.
+  execFile('wrk', ['--version'], (_, stdout) => resolve(stdout));
+  const version = /^wrk \S+/.exec(await promise)?.[0];
+  if (!version) throw new Error('wrk is not installed: `apt-get install wrk` or `brew install wrk`');
+  return version;
 }
 
-/** A slow answer is measured; one that comes after this time counts as none. */
-export const TIMEOUT_SECONDS = 60;
-
-const run = promisify(execFile);
-
-/** wrk where it is installed, autocannon otherwise. @param directory for its scripts */
-export async function findLoadGenerator(directory: string): Promise<LoadGenerator> {
-  const name = await wrkVersion();
-  return name === undefined ? autocannon : { name, run: (load) => runWrk(load, directory) };
-}
-
-async function wrkVersion() {
-  try {
-    // Exits with an error, having printed version and usage.
-    await run('wrk', ['--version']);
-    return 'wrk';
-  } catch (error) {
-    const { code, stdout } = error as { code: unknown; stdout: string };
-    return code === 'ENOENT' ? undefined : (/^wrk \S+/.exec(stdout)?.[0] ?? 'wrk');
-  }
-}
-
-async function runWrk({ url, requests, connections, seconds }: Load, directory: string) {
+/**
+ * Sends requests over a number of connections with wrk; each sends the next request when it has the last response.
+ * @param directory for the script
+ */
+export async function runLoad({ url, request, connections, seconds }: Load, directory: string): Promise<LoadResult> {
   const script = join(directory, 'wrk.lua');
-  await writeFile(script, wrkScript(requests));
-  const threads = Math.min(2, connections);
+  await writeFile(script, wrkScript(request));
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const child = execFile(
     'wrk',
     [
-      ...[`--threads=${threads}`, `--connections=${connections}`, '--duration=1h'],
+      ...[`--threads=${Math.min(2, connections)}`, `--connections=${connections}`, '--duration=1h'],
       ...[`--timeout=${TIMEOUT_SECONDS}s`, `--script=${script}`, url],
     ],
     (error, stdout, stderr) => (error ? reject(new Error(`wrk failed: ${stderr}`, { cause: error })) : resolve(stdout)),
   );
-  // wrk itself counts whole seconds only. An interrupt ends it at any time, and it reports what it measured until then.
+  // Its own duration is whole seconds. An interrupt ends it at any time with the results until then.
   const end = setTimeout(() => child.kill('SIGINT'), seconds * 1_000);
   try {
-    return parseWrk(await promise);
+    return JSON.parse((await promise).trimEnd().split('\n').at(-1)!) as LoadResult;
   } finally {
     clearTimeout(end);
   }
 }
 
-export const autocannon: LoadGenerator = {
-  name: 'autocannon',
-  // A process of its own: it uses a whole core, and this one has measurements to take.
-  async run(load) {
-    const program = join(import.meta.dirname, 'autocannon.ts');
-    const { stdout } = await run(process.execPath, [program, JSON.stringify(load)]);
-    return JSON.parse(stdout) as LoadResult;
-  },
-};
+/** The Lua program with which wrk makes each request, and prints the result as a line of JSON at the end. */
+function wrkScript({ method, path, body, key }: Request) {
+  const texts: string[] = [];
+  const inLua = (template: Template) => template.map((part) => partInLua(part, texts)).join(' .. ');
+  const makeRequest = [
+    `local head = "${method} " .. ${inLua(path)} .. " HTTP/1.1\\r\\nHost: " .. host .. "\\r\\n"`,
+    ...(key ? [`head = head .. "Idempotency-Key: " .. ${inLua(key)} .. "\\r\\n"`] : []),
+    `local body = ${body ? inLua(body) : '""'}`,
+    ...(body ? ['head = head .. "Content-Type: application/json\\r\\nContent-Length: " .. #body .. "\\r\\n"'] : []),
+    'return head .. "\\r\\n" .. body',
+  ];
+  return `
+local random = math.random
+local host
+local texts = { ${texts.join(', ')} }
+
+local threads = 0
+function setup(thread)
+  threads = threads + 1
+  thread:set("number", threads)
+end
+
+function init()
+  host = wrk.host .. ":" .. wrk.port
+  math.randomseed(os.time() + number * 7919)
+end
+
+function request()
+  ${makeRequest.join('\n  ')}
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  local failed = errors.connect + errors.read + errors.write + errors.status + errors.timeout
+  io.write(string.format(
+    '\\n{"requests":%d,"perSecond":%.3f,"p99Ms":%.3f,"failed":%d}\\n',
+    summary.requests, summary.requests * 1e6 / summary.duration, latency:percentile(99) / 1e3, failed
+  ))
+end
+`;
+}
+
+/** An expression for a part of a template. @param texts is appended the texts that it selects from */
+function partInLua(part: Template[number], texts: string[]) {
+  // For plain ASCII, JSON's notation of a string is Lua's too.
+  if (typeof part === 'string') return JSON.stringify(part);
+  if ('from' in part) return `random(${part.from}, ${part.to})`;
+  texts.push(`{ ${part.oneOf.map((text) => JSON.stringify(text)).join(', ')} }`);
+  return `texts[${texts.length}][random(${part.oneOf.length})]`;
+}

@@ -1,125 +1,118 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Cluster } from '@rest-services/local-postgres';
-import type { Server } from './contestants.ts';
-import { cpuOf, cpuOfFamily, rssMbOf } from './cpu.ts';
 import { untilIdle } from './databases.ts';
-import type { LoadGenerator } from './load.ts';
-import { READY_CONNECTIONS, type Plan } from './plan.ts';
-import type { Scenario } from './scenarios.ts';
-import type { Cell, Sample } from './statistics.ts';
+import { runLoad } from './load.ts';
+import type { Request, Rows } from './scenarios.ts';
+import { cpuUsOf, rssMbOf, type Server } from './servers.ts';
 
-/** Measured server or program. It has one turn in each round of each cell that it takes part in. */
-export interface Contestant {
-  name: string;
-  takesPart(scenario: string, connections: number): boolean;
-  /** Is called before the first turn of each scenario. */
-  makeReady?(scenario: Scenario): Promise<void>;
-  turn(scenario: Scenario, connections: number): Promise<Sample>;
+/** Amount and times of the measurements. */
+export interface Plan {
+  rows: Rows;
+  rounds: number;
+  seconds: number;
+  /** Before the first measurement of a scenario, for a runtime that compiles what is run often. */
+  readySeconds: number;
+  /** Before each measurement, over the same connections. */
+  warmUpSeconds: number;
+  connections: number[];
 }
 
-/** Where in the benchmark a turn is, for the progress bar. */
-export interface Turn {
-  scenario: Scenario;
+/** Plan for the published results. */
+export const fullPlan: Plan = {
+  rows: { items: 1_000_000, tutorials: 100_000 },
+  rounds: 5,
+  seconds: 1.2,
+  readySeconds: 4,
+  warmUpSeconds: 0.4,
+  connections: [1, 64],
+};
+
+/** Number of connections of the load that makes each contestant ready. */
+const READY_CONNECTIONS = 64;
+
+/** What a contestant does in a scenario. */
+export interface Entry {
+  scenario: string;
+  contestant: string;
+  server: Server;
+  request: Request;
+}
+
+/** What one measurement of a contestant has found. */
+export interface Sample {
+  scenario: string;
   connections: number;
+  contestant: string;
   round: number;
-  contestant: Contestant;
+  perSecond: number;
+  p99Ms: number;
+  /** CPU microseconds per request of the server and PostgreSQL; NaN where the system does not tell. */
+  cpuUs: number;
+  /** Memory of the server; NaN where the system does not tell. */
+  rssMb: number;
 }
 
-/** All turns in their order. Each contestant has one per round, and the first contestant changes from round to round. */
-export function turnsOf(plan: Plan, scenarios: Scenario[], contestants: Contestant[]): Turn[] {
-  return scenarios.flatMap((scenario) =>
-    plan.connections.flatMap((connections) => {
-      const present = contestants.filter((each) => each.takesPart(scenario.name, connections));
-      return Array.from({ length: plan.rounds }, (_, round) => {
-        const first = round % present.length;
-        const order = [...present.slice(first), ...present.slice(0, first)];
-        return order.map((contestant) => ({ scenario, connections, round, contestant }));
-      }).flat();
-    }),
-  );
+/** What a benchmark that runs has around it. */
+export interface Benchmark {
+  /** For its files; removed at its end. */
+  directory: string;
+  /** Calls `stop` at the end, also after an error or a signal, in the reverse order of these calls. */
+  stopAtEnd: (stop: () => Promise<unknown>) => void;
+  /** Is aborted by a signal. */
+  interruption: AbortSignal;
 }
 
-/** What was measured, and what could not be. */
-export interface Results {
-  cells: Cell[];
-  /** By what was measured and whose turn it was, why it has no figure. */
-  failures: Map<string, string>;
+/** Runs a benchmark. The process exits with 1 when it fails, or when a signal ends it. */
+export async function runBenchmark(run: (benchmark: Benchmark) => Promise<void>) {
+  const interruption = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interruption.abort());
+  const directory = await mkdtemp(join(tmpdir(), 'bench-'));
+  const stops: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })];
+  try {
+    await run({ directory, stopAtEnd: (stop) => stops.push(stop), interruption: interruption.signal });
+  } catch (error) {
+    console.error(interruption.signal.aborted ? 'Interrupted.' : error);
+    process.exitCode = 1;
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
 }
 
 /**
- * Takes the turns in sequence. A contestant that fails in a cell has no figure in it and no further turn; the others go on,
- * so that a long run is not lost.
- * @param onTurn is called before each
+ * Measures each scenario with each number of connections. In each round each contestant has one turn, and another one is first.
+ * @throws Error after a signal, or when a request that is measured is not answered with 2xx
  */
-export async function measure(turns: Turn[], onTurn: (turn: Turn) => void): Promise<Results> {
-  const cells = new Map<string, Cell>();
-  const failures = new Map<string, string>();
-  const ready = new Set<string>();
-  for (const turn of turns) {
-    onTurn(turn);
-    const { scenario, connections, contestant } = turn;
-    const place = `${scenario.title}, ${connections} connections, ${contestant.name}`;
-    if (failures.has(place)) continue;
-    const key = `${scenario.name} ${connections}`;
-    const cell = cells.get(key) ?? { scenario: scenario.name, connections, samples: new Map<string, Sample[]>() };
-    cells.set(key, cell);
-    try {
-      const role = `${scenario.name} ${contestant.name}`;
-      if (!ready.has(role)) await contestant.makeReady?.(scenario);
-      ready.add(role);
-      const sample = await contestant.turn(scenario, connections);
-      cell.samples.set(contestant.name, [...(cell.samples.get(contestant.name) ?? []), sample]);
-    } catch (error) {
-      failures.set(place, (error as Error).message);
-      cell.samples.delete(contestant.name);
+export async function measure(entries: Entry[], plan: Plan, cluster: Cluster, benchmark: Benchmark): Promise<Sample[]> {
+  const load = async ({ server: { url }, request }: Entry, connections: number, seconds: number) => {
+    benchmark.interruption.throwIfAborted();
+    return runLoad({ url, request, connections, seconds }, benchmark.directory);
+  };
+  const samples: Sample[] = [];
+  for (const [scenario, rivals] of Map.groupBy(entries, (entry) => entry.scenario)) {
+    for (const entry of rivals) await load(entry, READY_CONNECTIONS, plan.readySeconds);
+    for (const connections of plan.connections) {
+      console.error(`Measuring ${scenario} with ${connections} connections …`);
+      for (let round = 0; round < plan.rounds; round += 1) {
+        const first = round % rivals.length;
+        for (const entry of [...rivals.slice(first), ...rivals.slice(0, first)])
+          samples.push({ scenario, connections, round, ...(await take(entry, connections)) });
+      }
     }
   }
-  return { cells: [...cells.values()], failures };
-}
+  return samples;
 
-/** What a server is measured with. */
-export interface Instruments {
-  generator: LoadGenerator;
-  plan: Plan;
-  cluster: Cluster;
-}
-
-/** Asks a server until its runtime has compiled what answers. */
-export async function makeServerReady(
-  { url }: Server,
-  { requests }: Scenario,
-  { generator, plan, cluster }: Instruments,
-): Promise<void> {
-  await generator.run({ url, requests, connections: READY_CONNECTIONS, seconds: plan.readySeconds });
-  await untilIdle(cluster.url);
-}
-
-/** @throws Error when a request that is measured is not answered with 2xx */
-export async function measureServer(
-  { url, pid }: Server,
-  { requests }: Scenario,
-  connections: number,
-  { generator, plan, cluster }: Instruments,
-): Promise<Sample> {
-  await generator.run({ url, requests, connections, seconds: plan.warmUpSeconds });
-  await untilIdle(cluster.url);
-  const before = await usage(pid, cluster.pid);
-  const result = await generator.run({ url, requests, connections, seconds: plan.seconds });
-  const after = await usage(pid, cluster.pid);
-  await untilIdle(cluster.url);
-  if (result.failed > 0) throw new Error(`${result.failed} requests failed, of ${result.requests}`);
-  if (result.requests === 0) throw new Error(`no request was answered within ${plan.seconds} s`);
-  const perRequest = (from?: number, to?: number) =>
-    from === undefined || to === undefined ? undefined : (to - from) / result.requests;
-  return {
-    perSecond: result.perSecond,
-    p50Ms: result.p50Ms,
-    p99Ms: result.p99Ms,
-    serviceCpuUs: perRequest(before.service, after.service),
-    databaseCpuUs: perRequest(before.database, after.database),
-    rssMb: await rssMbOf(pid),
-  };
-}
-
-async function usage(service: number, postmaster: number) {
-  return { service: await cpuOf(service), database: await cpuOfFamily(postmaster) };
+  async function take(entry: Entry, connections: number) {
+    const { contestant, server } = entry;
+    await load(entry, connections, plan.warmUpSeconds);
+    await untilIdle(cluster.url);
+    const before = await cpuUsOf(server.pid, cluster.pid);
+    const { requests, perSecond, p99Ms, failed } = await load(entry, connections, plan.seconds);
+    const cpuUs = ((await cpuUsOf(server.pid, cluster.pid)) - before) / requests;
+    await untilIdle(cluster.url);
+    if (failed > 0 || requests === 0)
+      throw new Error(`${contestant}, ${entry.scenario}: ${failed} of ${requests} requests failed`);
+    return { contestant, perSecond, p99Ms, cpuUs, rssMb: await rssMbOf(server.pid) };
+  }
 }

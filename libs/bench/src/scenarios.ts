@@ -6,91 +6,57 @@ type Draw = { from: number; to: number } | { oneOf: string[] };
 /** String with placeholders that each request fills with new values. */
 export type Template = (string | Draw)[];
 
-export interface RequestKind {
+export interface Request {
   method: 'GET' | 'POST' | 'PUT';
   path: Template;
   body?: Template;
   /** The header Idempotency-Key. */
   key?: Template;
-  /** Out of a hundred requests of the scenario. */
-  share: number;
 }
 
 export interface Scenario {
-  name: string;
-  /** As the tables name it. */
   title: string;
   service: 'items' | 'tutorials';
-  requests: RequestKind[];
+  request: Request;
 }
 
-const ITEMS_PER_PAGE = 10;
-
-/** Before the mark of 80 % of the table; each is asked for as often as the others, so that few can be shared. */
-const DEEP_PAGES = 1_000;
-
-const SEARCH_TEXTS = 1_000;
-
-/** Rows that the tables hold when the benchmark begins. */
+/** Rows of the tables when the benchmark begins. */
 export interface Rows {
   items: number;
   tutorials: number;
 }
 
+const ITEMS_PER_PAGE = 10;
+
+/** Number of pages before 80 % of the table that are requested, so that few requests can share one. */
+const DEEP_PAGES = 1_000;
+
+const SEARCH_TEXTS = 1_000;
+
 /** Scenarios to measure, reads first, because writes make tables larger and leave dead rows in them. */
 export function scenariosFor(rows: Rows): Scenario[] {
   const id: Draw = { from: 1, to: rows.items };
   const deepest = Math.floor((rows.items * 0.8) / ITEMS_PER_PAGE);
-
-  const readOne: RequestKind = { method: 'GET', path: ['/v1/items/', id], share: 100 };
-  const firstPage: RequestKind = { method: 'GET', path: ['/v1/items?page=1&limit=', `${ITEMS_PER_PAGE}`], share: 100 };
-  const deepPage: RequestKind = {
-    method: 'GET',
-    path: ['/v1/items?page=', { from: deepest - DEEP_PAGES + 1, to: deepest }, `&limit=${ITEMS_PER_PAGE}`],
-    share: 100,
-  };
-  const create: RequestKind = {
-    method: 'POST',
-    path: ['/v1/items'],
-    body: ['{"title":"Buy milk, bottle ', id, '"}'],
-    share: 100,
-  };
-  // Two of the same are as rare as a lost request.
-  const createOnce: RequestKind = {
-    ...create,
-    key: ['key-', { from: 1, to: 2 ** 31 - 1 }, '-', { from: 1, to: 2 ** 31 - 1 }],
-  };
-  const update: RequestKind = {
+  const page: Draw = { from: deepest - DEEP_PAGES + 1, to: deepest };
+  const create: Request = { method: 'POST', path: ['/v1/items'], body: ['{"title":"Buy milk, bottle ', id, '"}'] };
+  // Two equal keys are as rare as a lost request.
+  const half: Draw = { from: 1, to: 2 ** 31 - 1 };
+  const update: Request = {
     method: 'PUT',
     path: ['/v1/items/', id],
     body: ['{"title":"Buy bread, loaf ', id, '","status":"', { oneOf: ['Doing', 'Finished'] }, '"}'],
-    share: 100,
   };
-  const search: RequestKind = {
-    method: 'GET',
-    path: ['/api/tutorials?title=', { oneOf: searchTexts(rows.tutorials) }],
-    share: 100,
-  };
+  const get = (...path: Template): Request => ({ method: 'GET', path });
+  const search = get('/api/tutorials?title=', { oneOf: searchTexts(rows.tutorials) });
 
   return [
-    { name: 'read', title: 'GET one', service: 'items', requests: [readOne] },
-    { name: 'first-page', title: 'GET first page', service: 'items', requests: [firstPage] },
-    { name: 'deep-page', title: 'GET deep page', service: 'items', requests: [deepPage] },
-    { name: 'search', title: 'Title search', service: 'tutorials', requests: [search] },
-    { name: 'create', title: 'POST', service: 'items', requests: [create] },
-    { name: 'create-once', title: 'POST with Idempotency-Key', service: 'items', requests: [createOnce] },
-    { name: 'update', title: 'PUT', service: 'items', requests: [update] },
-    {
-      name: 'mixed',
-      title: 'Mixed: 70 % GET one, 20 % first page, 5 % POST, 5 % PUT',
-      service: 'items',
-      requests: [
-        { ...readOne, share: 70 },
-        { ...firstPage, share: 20 },
-        { ...create, share: 5 },
-        { ...update, share: 5 },
-      ],
-    },
+    { title: 'GET one', service: 'items', request: get('/v1/items/', id) },
+    { title: 'GET first page', service: 'items', request: get(`/v1/items?page=1&limit=${ITEMS_PER_PAGE}`) },
+    { title: 'GET deep page', service: 'items', request: get('/v1/items?page=', page, `&limit=${ITEMS_PER_PAGE}`) },
+    { title: 'Title search', service: 'tutorials', request: search },
+    { title: 'POST', service: 'items', request: create },
+    { title: 'POST with Idempotency-Key', service: 'items', request: { ...create, key: ['key-', half, '-', half] } },
+    { title: 'PUT', service: 'items', request: update },
   ];
 }
 
@@ -104,9 +70,9 @@ function searchTexts(tutorials: number) {
   });
 }
 
-/** The text with something drawn for each of its places. @param random from 0 to below 1, as `Math.random` */
-export function fill(template: Template, random: () => number): string {
-  const below = (count: number) => Math.floor(random() * count);
+/** The text with a random value for each placeholder. */
+export function fill(template: Template): string {
+  const below = (count: number) => Math.floor(Math.random() * count);
   return template
     .map((part) => {
       if (typeof part === 'string') return part;

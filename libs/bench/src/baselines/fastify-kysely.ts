@@ -1,30 +1,40 @@
-// Fastify, Kysely and pg as most people would put them together: each request runs its own statement.
+// Fastify, Kysely and pg as their guides put them together: each request runs its own statement. It reads and writes the service's
+// own table, whose triggers count rows, so that a ratio to it tells what sharing statements brings.
 import Fastify from 'fastify';
 import { Kysely, PostgresDialect, sql, type Generated } from 'kysely';
 import pg from 'pg';
-import { containing } from './containing.ts';
-import { Id, Item, Items, Message, Tutorials } from './schemas.ts';
-
-interface ItemTable {
-  id: Generated<number>;
-  title: string;
-  status: Generated<string>;
-  created_at: Generated<Date>;
-  updated_at: Generated<Date>;
-}
+import { containing, Item, Items } from './shared.ts';
 
 interface Tables {
-  item: ItemTable;
-  plain_item: ItemTable;
+  item: {
+    id: Generated<number>;
+    title: string;
+    status: Generated<string>;
+    created_at: Generated<Date>;
+    updated_at: Generated<Date>;
+  };
   plain_tutorial: { id: Generated<number>; title: string; description: string; published: boolean };
 }
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL!, max: 10, idleTimeoutMillis: 300_000 });
 const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-const items = process.env.ITEM_TABLE as 'item' | 'plain_item';
 const app = Fastify();
 
+const Id = { type: 'object', properties: { id: { type: 'integer' } } } as const;
+const Message = { type: 'object', properties: { message: { type: 'string' } } } as const;
+const Tutorials = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: {
+      id: { type: 'integer' },
+      title: { type: 'string' },
+      description: { type: 'string' },
+      published: { type: 'boolean' },
+    },
+  },
+} as const;
 const title = { type: 'string', maxLength: 150, pattern: String.raw`\S` } as const;
 const page = {
   type: 'object',
@@ -39,7 +49,7 @@ app.get<{ Querystring: { page: number; limit: number } }>(
   { schema: { querystring: page, response: { 200: Items } } },
   ({ query: { page, limit } }) =>
     db
-      .selectFrom(items)
+      .selectFrom('item')
       .selectAll()
       .orderBy('id')
       .offset((page - 1) * limit)
@@ -51,7 +61,7 @@ app.get<{ Params: { id: number } }>(
   '/v1/items/:id',
   { schema: { params: Id, response: { 200: Item, 404: Message } } },
   async ({ params }, reply) => {
-    const item = await db.selectFrom(items).selectAll().where('id', '=', params.id).executeTakeFirst();
+    const item = await db.selectFrom('item').selectAll().where('id', '=', params.id).executeTakeFirst();
     return item ?? reply.code(404).send({ message: 'Item not found' });
   },
 );
@@ -60,7 +70,7 @@ app.post<{ Body: { title: string } }>(
   '/v1/items',
   { schema: { body: { type: 'object', required: ['title'], properties: { title } }, response: { 201: Id } } },
   async ({ body }, reply) => {
-    const created = await db.insertInto(items).values({ title: body.title }).returning('id').executeTakeFirstOrThrow();
+    const created = await db.insertInto('item').values({ title: body.title }).returning('id').executeTakeFirstOrThrow();
     return reply.code(201).send(created);
   },
 );
@@ -81,7 +91,7 @@ app.put<{ Params: { id: number }; Body: { title?: string; status?: string } }>(
   },
   async ({ params, body }, reply) => {
     const { numUpdatedRows } = await db
-      .updateTable(items)
+      .updateTable('item')
       .set({ ...body, updated_at: sql`now()` })
       .where('id', '=', params.id)
       .executeTakeFirst();

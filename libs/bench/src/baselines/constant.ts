@@ -1,6 +1,6 @@
 // The ceiling: Fastify with an answer that it has in hand, of the size of the real one.
 import Fastify from 'fastify';
-import { Item, Items } from './schemas.ts';
+import { Item, Items } from './shared.ts';
 
 const item = {
   id: 500_000,

@@ -1,8 +1,9 @@
-// Express 5 and Sequelize 6, with what their guides advise for production: a pool, no log, raw rows where no model is needed.
+// Express 5 and Sequelize 6, with what their guides advise for production: a pool, no log, raw rows where no model is needed. Its
+// table has the rows of the service's, and no triggers.
 import express from 'express';
 import pg from 'pg';
 import { DataTypes, Op, Sequelize } from 'sequelize';
-import { containing } from './containing.ts';
+import { containing } from './shared.ts';
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const sequelize = new Sequelize(process.env.DATABASE_URL!, { logging: false, pool: { max: 10, idle: 300_000 } });
