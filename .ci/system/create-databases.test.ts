@@ -9,6 +9,7 @@ import { startCluster } from '@rest-services/local-postgres';
 import { parseConnectionUrl } from '@rest-services/database';
 import { startProcess } from '@rest-services/testing';
 import pg from 'pg';
+import { block } from '../block.ts';
 
 const docker = join(import.meta.dirname, '../../docker');
 const run = promisify(execFile);
@@ -55,8 +56,7 @@ test('create-databases.sh gives each role the password that its service reads', 
 });
 
 test('with the fewest rights of kubernetes/README.md, a service migrates, reads and writes', async () => {
-  const readme = readFileSync(join(docker, 'kubernetes/README.md'), 'utf8');
-  const statements = /^```sql\n(create role items_owner.*?)^```$/ms.exec(readme)![1]!;
+  const statements = block('kubernetes/README.md', 'sql\ncreate role items_owner');
   const cluster = await startCluster(join(folder, 'rights'), { durable: false });
   execFileSync('psql', ['--quiet', '--set=ON_ERROR_STOP=1', cluster.url], { input: statements });
   const { host } = new URL(cluster.url);
