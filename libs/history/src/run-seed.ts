@@ -7,7 +7,7 @@ import { KnownItems, list, runClient, WHOLE_LIST } from './clients/clients.ts';
 import { makeSchedule, runFaults, type Fault, type FaultyParts } from './system/faults.ts';
 import { directOperation, History, isDone, isUnknown, rowsOf, type Operation, type Row } from './history.ts';
 import { Random } from './clients/random.ts';
-import { openClient, type Send } from './clients/send.ts';
+import { openClient } from './clients/send.ts';
 
 const CLIENTS = 8;
 
@@ -40,8 +40,6 @@ export interface RunOptions {
   fault?: () => Promise<unknown>;
   /** What the services promise. */
   consistency?: NonNullable<CheckOptions['consistency']>;
-  /** Changes how each client sends requests. */
-  wrap?: (send: Send) => Send;
 }
 
 export interface Report {
@@ -65,7 +63,6 @@ export async function runSeed({
   parts,
   fault,
   consistency = 'linearizable',
-  wrap = (send) => send,
 }: RunOptions): Promise<Report> {
   const random = new Random(seed);
   const lanes = parts ? makeSchedule(random.fork(), seconds, urls.length) : [];
@@ -80,7 +77,7 @@ export async function runSeed({
   const clients = Array.from({ length: CLIENTS }, async (_, index) => {
     const { send, close } = openClient();
     const name = `client-${index + 1}`;
-    await runClient({ name, random: random.fork(), urls, known, history, send: wrap(send), seconds, minKnown });
+    await runClient({ name, random: random.fork(), urls, known, history, send, seconds, minKnown });
     close();
   });
   const ended = new AbortController();
