@@ -1,9 +1,6 @@
 #!/bin/sh
 # Builds the image rest-services/APP, tagged latest and with the git revision. `nx docker:build APP` runs this.
-#   NODE_IMAGE            another base image than the Dockerfile's own
-#   RUNTIME_IMAGE         another base image for what runs, such as one without a shell
-#   CONTAINER_ENGINE      instead of the docker, podman or buildah that is found
-#   CONTAINER_BUILD_ARGS  further arguments for its build command
+# README.md lists the variables that it reads.
 set -eu
 app=${1:?usage: docker/build.sh APP}
 cd "$(dirname "$0")/.."
@@ -26,7 +23,6 @@ case $CONTAINER_ENGINE in
   ;;
 esac
 
-# Word splitting is wanted: both may hold several words.
 # shellcheck disable=SC2086
 exec $CONTAINER_ENGINE build "$@" ${CONTAINER_BUILD_ARGS:-} ${NODE_IMAGE:+--build-arg "NODE_IMAGE=$NODE_IMAGE"} \
   ${RUNTIME_IMAGE:+--build-arg "RUNTIME_IMAGE=$RUNTIME_IMAGE"} \

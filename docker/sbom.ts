@@ -1,12 +1,11 @@
-// Writes the list of the packages that a service's image can hold, as CycloneDX JSON: node docker/sbom.ts APP FILE
+// Writes the list of the packages that a service's image can hold, as CycloneDX JSON: node docker/sbom.ts APP
 // The base image is not in it: a scanner finds Node and Debian in the image itself.
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
 interface Manifest {
-  name?: string;
   devDependencies?: object;
   nx?: { implicitDependencies?: string[] };
 }
@@ -14,8 +13,8 @@ interface Manifest {
 const workspace = join(import.meta.dirname, '..');
 const readJson = async (path: string) => JSON.parse(await readFile(join(workspace, path), 'utf8')) as unknown;
 
-const [app, file] = process.argv.slice(2);
-if (!app || !file) throw new Error('usage: node docker/sbom.ts APP FILE');
+const app = process.argv[2];
+if (!app) throw new Error('usage: node docker/sbom.ts APP');
 
 // What a service takes the build of, such as its web client, goes into its image too.
 const service = (await readJson(`apps/${app}/package.json`)) as Manifest;
@@ -41,9 +40,9 @@ try {
   }
   const chosen = apps.map((name) => `--workspace=apps/${name}`);
   const options = ['--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only', ...chosen];
-  const sbom = execFileSync('npm', ['sbom', ...options], { cwd: folder });
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, sbom);
+  const output = join(workspace, 'dist', app);
+  await mkdir(output, { recursive: true });
+  await writeFile(join(output, 'sbom.cdx.json'), execFileSync('npm', ['sbom', ...options], { cwd: folder }));
 } finally {
   await rm(temporary, { recursive: true });
 }

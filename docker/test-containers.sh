@@ -1,8 +1,6 @@
 #!/bin/sh
 # Builds the images and tests them as containers.
-#   NODE_IMAGE, CONTAINER_ENGINE, CONTAINER_BUILD_ARGS  see build.sh
-#   IMAGES_ARE_LOADED                                   true: tests the images rest-services/APP:latest as they are
-#   CONTAINER_RUN_ARGS                                  further arguments for the engine's run command
+# README.md lists the variables that it reads. With IMAGES_ARE_LOADED=true, it tests rest-services/APP:latest as they are.
 set -eu
 cd "$(dirname "$0")/.."
 export PATH="$PWD/node_modules/.bin:$PATH"
@@ -14,11 +12,10 @@ case $CONTAINER_ENGINE in
   ;;
 esac
 
-rm -f docker/test-results.json
 if [ "${IMAGES_ARE_LOADED:-}" = true ]; then
-  npx nx run-many -t build sbom
+  npx nx run-many -t build
 else
-  npx nx run-many -t build sbom docker:build
+  npx nx run-many -t build docker:build
 fi
 
 # Whatever happens, no container stays behind.
@@ -33,7 +30,7 @@ trap remove_containers EXIT
 cd docker
 # Not through npx, which would not pass a signal on. After one, the first wait ends before Jest does.
 NODE_OPTIONS='--experimental-vm-modules --disable-warning=ExperimentalWarning' \
-  ../node_modules/.bin/jest --json --outputFile=test-results.json "$@" &
+  ../node_modules/.bin/jest --config ../.ci/jest.config.mjs --rootDir . --testMatch '<rootDir>/*.test.ts' --json --outputFile=test-results.json "$@" &
 jest=$!
 trap 'kill $jest; wait $jest' INT TERM HUP
 wait $jest
