@@ -1,72 +1,74 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { services } from '@rest-services/workspace';
 import { parse } from 'yaml';
 import { EnvironmentVariables, loadSettings } from '../../libs/service/src/settings.ts';
+import { block } from '../block.ts';
 
-const docker = join(import.meta.dirname, '../../docker');
-const read = (file: string) => readFileSync(join(docker, file), 'utf8');
-const readme = read('README.md');
+const workspace = join(import.meta.dirname, '../..');
+const read = (file: string) => readFileSync(join(workspace, file), 'utf8');
 
 interface Container {
-  image: string;
   environment: Record<string, string>;
   ports?: string[];
   secrets: string[];
-  profiles?: string[];
-  volumes?: string[];
 }
 interface Compose {
   services: Record<string, Container>;
 }
 
 const registered = services();
-const compose = parse(read('compose.yaml'), { merge: true }) as Compose;
+const compose = parse(read('docker/compose.yaml'), { merge: true }) as Compose;
 /** The one service in docker/README.md. */
-const example = parse(/^```yaml\n(services.*?)^```$/ms.exec(readme)![1]!) as Compose;
-const containers = [example.services['items']!, ...registered.map(({ name }) => compose.services[name]!)];
+const example = (parse(block('README.md', 'yaml\nservices')) as Compose).services['items']!;
+const containers = [example, ...registered.map(({ name }) => compose.services[name]!)];
 
-describe('Compose', () => {
-  test('publishes the services, which have no login, on the machine itself only', () => {
-    const ports = Object.values({ ...compose.services, example: example.services['items']! }).flatMap(
-      (container) => container.ports ?? [],
-    );
-    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
-    for (const { name, localPort, port } of registered)
-      expect(compose.services[name]!.ports).toEqual([expect.stringMatching(`:-${localPort}}:${port}$`)]);
-  });
+/** Cells of the rows of tables. */
+const tableRows = (page: string) =>
+  page
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .map((row) => row.replace(/^\| | *\|$/g, '').split(/ *\| */));
 
-  test('gives each service its own database, as a secret, and PostgreSQL the secrets of all', () => {
-    for (const { environment, secrets } of containers)
-      expect([environment, secrets]).toEqual([{ DATABASE_URL_FILE: `/run/secrets/${secrets[0]!}` }, [secrets[0]]]);
-    const urls = registered.map(({ name }) => `${name}-database-url`);
-    expect(registered.flatMap(({ name }) => compose.services[name]!.secrets)).toEqual(urls);
-    expect(compose.services['postgres']!.secrets.sort()).toEqual(['postgres-password', ...urls].sort());
-  });
+test('README.md says where each service is, with a port of its own, and its port by default', () => {
+  const rows = tableRows(read('README.md'));
+  for (const { name, port, localPort, path } of registered)
+    expect(rows).toContainEqual([
+      `[${name}](apps/${name}/README.md)`,
+      `http://localhost:${localPort}${path}`,
+      `${port}`,
+    ]);
+  expect(new Set(registered.map(({ localPort }) => localPort)).size).toBe(registered.length);
+});
 
-  test('gives the services no rights and no files to write', () => {
-    const restricted = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
-    for (const container of containers) expect(container).toMatchObject(restricted);
-  });
+test('Compose publishes the services, which have no login, on the machine itself only', () => {
+  const ports = [example, ...Object.values(compose.services)].flatMap((container) => container.ports ?? []);
+  expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+  for (const { name, localPort, port } of registered)
+    expect(compose.services[name]!.ports).toEqual([expect.stringMatching(`:-${localPort}}:${port}$`)]);
+});
 
-  test('starts Prometheus and Grafana only as the profile observability, pinned and with files that exist', () => {
-    const optional = Object.values(compose.services).filter(({ profiles }) => profiles);
-    expect(optional).toEqual([compose.services['prometheus'], compose.services['grafana']]);
-    for (const { image, profiles, volumes } of optional) {
-      expect([image, profiles]).toEqual([expect.stringMatching(/:v?\d+\.\d+\.\d+$/), ['observability']]);
-      const files = volumes!.filter((volume) => volume.startsWith('./')).map((volume) => volume.split(':')[0]!);
-      expect(files.filter((file) => !existsSync(join(docker, file)))).toEqual([]);
-    }
-  });
+test('Compose gives each service its own database, as a secret, no rights, and no files to write', () => {
+  const restricted = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
+  for (const container of containers) {
+    const [secret] = container.secrets;
+    const environment = { DATABASE_URL_FILE: `/run/secrets/${secret!}` };
+    expect(container).toMatchObject({ environment, secrets: [secret], ...restricted });
+  }
+  const urls = registered.map(({ name }) => `${name}-database-url`);
+  expect(registered.flatMap(({ name }) => compose.services[name]!.secrets)).toEqual(urls);
+  expect(compose.services['postgres']!.secrets.sort()).toEqual(['postgres-password', ...urls].sort());
+});
 
-  test('scrapes each service', () => {
-    const { scrape_configs: jobs } = parse(read('observability/prometheus.yml')) as {
-      scrape_configs: { static_configs: { targets: string[] }[] }[];
-    };
-    const targets = jobs.flatMap((job) => job.static_configs).flatMap((config) => config.targets);
-    expect(targets.sort()).toEqual(registered.map(({ name, port }) => `${name}:${port}`));
-  });
+test('Prometheus scrapes each service, with the label that the alerts look for', () => {
+  const { scrape_configs: jobs } = parse(read('docker/observability/prometheus.yml')) as {
+    scrape_configs: { static_configs: { targets: string[]; labels: object }[] }[];
+  };
+  const configs = jobs.flatMap((job) => job.static_configs);
+  const targets = registered.map(({ name, port }) => `${name}:${port}`);
+  expect(configs.flatMap((config) => config.targets).sort()).toEqual(targets);
+  for (const { labels } of configs) expect(labels).toEqual({ part_of: 'rest-services' });
 });
 
 test('docker/README.md lists the settings that there are, each with its default', () => {
@@ -87,14 +89,7 @@ test('docker/README.md lists the settings that there are, each with its default'
     SHUTDOWN_DELAY_MS: `${delay('production')} in production, else ${delay('development')}`,
   };
   const expected = names.map((name) => [name, name.endsWith('_FILE') ? '' : String(defaults[name])]);
-  const table = readme.split('## Settings\n')[1]!.split('\n## ')[0]!;
-  const rows = table.split('\n').filter((line) => line.startsWith('|'));
-  const listed = rows.slice(2).map((row) =>
-    row
-      .replaceAll('`', '')
-      .split('|')
-      .slice(1, 3)
-      .map((cell) => cell.trim()),
-  );
-  expect(listed.sort()).toEqual(expected.sort());
+  const section = read('docker/README.md').split('## Settings\n')[1]!.split('\n## ')[0]!;
+  const [, , ...rows] = tableRows(section.replaceAll('`', ''));
+  expect(rows.map(([name, value]) => [name, value]).sort()).toEqual(expected.sort());
 });

@@ -15,6 +15,7 @@ interface Image {
 const script = join(import.meta.dirname, '../images.ts');
 const names = services().map(({ name }) => name);
 const COMMIT = 'a'.repeat(40);
+const DIGEST = createHash('sha256').update('manifest').digest('hex');
 const REPOSITORY = 'docker://ghcr.io/owner/rest-services';
 
 let folder: string;
@@ -78,68 +79,61 @@ function markPublished(images: Image[]) {
   write('published', images.map(({ name, content }) => `${REPOSITORY}/${name}:${content}\n`).join(''));
 }
 
-describe('images.ts list', () => {
-  test('names each service, with the digest of the published image of the same content', () => {
-    const { images, changed } = list();
-    expect(images.map(({ name }) => name)).toEqual(names);
-    expect(changed).toEqual(names);
-    markPublished(images);
-    const digest = `sha256:${createHash('sha256').update('manifest').digest('hex')}`;
-    expect(list()).toEqual({ images: images.map((image) => ({ ...image, digest })), changed: [] });
-  });
-
-  test('leaves images out when only a report of the build differs', () => {
-    markPublished(list().images);
-    write('apps/items/dist/metafile.json', '{}');
-    write('package-lock.json', '{}');
-    expect(list().changed).toEqual([]);
-  });
-
-  test('has a new image of a service whose bundle has changed, and of all when the Dockerfile has', () => {
-    markPublished(list().images);
-    write('apps/items/dist/public/index.html', 'new');
-    expect(list().changed).toEqual(['items']);
-    write('docker/Dockerfile', 'FROM node');
-    expect(list().changed).toEqual(names);
-  });
+test('list names the services, and those as changed whose bundle or Dockerfile no published image has', () => {
+  const { images, changed } = list();
+  expect(images.map(({ name }) => name)).toEqual(names);
+  expect(changed).toEqual(names);
+  markPublished(images);
+  // A report of the build, which no image holds.
+  write('apps/items/dist/metafile.json', '{}');
+  expect(list()).toEqual({ images: images.map((image) => ({ ...image, digest: `sha256:${DIGEST}` })), changed: [] });
+  write('apps/items/dist/public/index.html', 'new');
+  expect(list().changed).toEqual(['items']);
+  write('docker/Dockerfile', 'FROM node');
+  expect(list().changed).toEqual(names);
 });
 
 const copy = (from: string, to: string) => `skopeo copy --all --preserve-digests ${from} ${REPOSITORY}/${to}`;
 
-describe('images.ts publish', () => {
+describe('With an image that is new and one that has not changed,', () => {
   const images = [
     { name: 'items', content: 'content-1' },
     { name: 'todos', content: 'content-2', digest: 'sha256:2' },
   ];
-  const tags = [
-    copy('oci-archive:images/items.tar', `items:${COMMIT}`),
-    copy(`${REPOSITORY}/todos@sha256:2`, `todos:${COMMIT}`),
-    copy(`${REPOSITORY}/items:${COMMIT}`, 'items:content-1'),
-    copy(`${REPOSITORY}/todos:${COMMIT}`, 'todos:content-2'),
-  ];
-  beforeEach(() => {
-    write('images/items.tar', '');
-    write('published', `${REPOSITORY}/items:${COMMIT}\n`);
+  const sources = ['oci-archive:images/items.tar', `${REPOSITORY}/todos@sha256:2`];
+  beforeEach(() => write('images/items.tar', ''));
+
+  test('load gives both platforms of each to Docker', () => {
+    const loaded = images.flatMap(({ name }, index) =>
+      ['amd64 latest', 'arm64 arm64'].flatMap((each) => {
+        const [architecture, tag] = each.split(' ');
+        const file = `${name}-${architecture}.tar`;
+        return [
+          `skopeo --override-arch=${architecture} copy ${sources[index]} docker-archive:${file}:rest-services/${name}:${tag}`,
+          `docker load --input ${file}`,
+        ];
+      }),
+    );
+    expect(run('load', images).calls).toEqual(loaded);
   });
 
-  test('tags new images and those that have not changed with the commit, then moves latest', () => {
+  test('publish tags both with the commit, moves latest at the head of main, and lists what to attest', () => {
+    write('published', `${REPOSITORY}/items:${COMMIT}\n`);
+    const tags = [
+      copy(sources[0]!, `items:${COMMIT}`),
+      copy(sources[1]!, `todos:${COMMIT}`),
+      copy(`${REPOSITORY}/items:${COMMIT}`, 'items:content-1'),
+      copy(`${REPOSITORY}/todos:${COMMIT}`, 'todos:content-2'),
+    ];
     const latest = ['items', 'todos'].map((name) => copy(`${REPOSITORY}/${name}:${COMMIT}`, `${name}:latest`));
     expect(run('publish', images).calls).toEqual([...tags, ...latest]);
-  });
-
-  test('leaves latest where it is when the commit is not the head of main', () => {
+    expect(read('images/checksums.txt')).toBe(`${DIGEST}  ghcr.io/owner/rest-services/items\n`);
     write('head', 'b'.repeat(40));
     expect(run('publish', images).calls).toEqual(tags);
   });
-
-  test('writes the digests of new images, to be attested', () => {
-    run('publish', images);
-    const digest = createHash('sha256').update('manifest').digest('hex');
-    expect(read('images/checksums.txt')).toBe(`${digest}  ghcr.io/owner/rest-services/items\n`);
-  });
 });
 
-describe('images.ts release', () => {
+describe('release', () => {
   const release = (version: string, ...published: string[]) => {
     write('apps/items/package.json', JSON.stringify({ version }));
     write('tags', JSON.stringify({ Tags: ['latest', COMMIT, '1', '1.4', ...published, version] }));
@@ -150,12 +144,9 @@ describe('images.ts release', () => {
     ...lines.map((line) => copy(`${REPOSITORY}/items:${version}`, `items:${line}`)),
   ];
 
-  test('tags the image of the commit with its version, and moves those of its minor and major version', () => {
+  test('tags the image of the commit with its version, and moves 1.4 and 1 unless a newer one has them', () => {
     expect(release('1.4.2')).toEqual(tagged('1.4.2', '1.4', '1'));
     expect(release('1.10.0', '1.9.3', '2.0.0')).toEqual(tagged('1.10.0', '1.10', '1'));
-  });
-
-  test('leaves the tags that a newer version has', () => {
     expect(release('1.4.3', '1.4.2', '1.10.0')).toEqual(tagged('1.4.3', '1.4'));
     expect(release('1.4.2', '1.4.10')).toEqual(tagged('1.4.2'));
   });
@@ -167,26 +158,4 @@ describe('images.ts release', () => {
       expect(read('calls')).toBe('');
     }
   });
-});
-
-test('images.ts load gives both platforms of each image to Docker', () => {
-  write('images/items.tar', '');
-  const images = [
-    { name: 'items', content: 'content-1' },
-    { name: 'todos', content: 'content-2', digest: 'sha256:2' },
-  ];
-  const sources = ['oci-archive:images/items.tar', `${REPOSITORY}/todos@sha256:2`];
-  const expected = images.flatMap(({ name }, index) =>
-    [
-      ['amd64', 'latest'],
-      ['arm64', 'arm64'],
-    ].flatMap(([architecture, tag]) => {
-      const file = `${name}-${architecture}.tar`;
-      return [
-        `skopeo --override-arch=${architecture} copy ${sources[index]} docker-archive:${file}:rest-services/${name}:${tag}`,
-        `docker load --input ${file}`,
-      ];
-    }),
-  );
-  expect(run('load', images).calls).toEqual(expected);
 });
