@@ -1,32 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Database } from '@rest-services/database';
 import { services } from '@rest-services/workspace';
 import { loadSettings, type Settings } from '../../libs/service/src/settings.ts';
-
-/** The part of an OpenAPI document that is read here. */
-export interface Document {
-  info: { version: string };
-  paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema> };
-}
-
-interface Operation {
-  operationId: string;
-  requestBody?: Body;
-  responses: Record<string, Body>;
-}
-
-export interface Body {
-  content: { 'application/json': { schema: Schema } };
-}
-
-interface Schema {
-  $ref?: string;
-  type?: string;
-  examples?: object[];
-}
 
 interface App {
   ready: () => Promise<void>;
@@ -39,10 +16,8 @@ const workspace = join(import.meta.dirname, '../..');
 /** The file with the document that the last release of a service has. */
 export const releasedDocument = (service: string) => join(workspace, 'apps', service, 'openapi.json');
 
-export const readDocument = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Document;
-
 /** Makes the document of a service from its sources. Connects to no database. */
-export async function makeDocument(service: string): Promise<Document> {
+export async function makeDocument(service: string): Promise<object> {
   const url = 'postgres://localhost/none';
   const { buildApp } = (await import(pathToFileURL(join(workspace, 'apps', service, 'src/app.ts')).href)) as {
     buildApp: (db: Database<unknown>, settings: Settings) => Promise<App>;
@@ -50,7 +25,7 @@ export async function makeDocument(service: string): Promise<Document> {
   const db = new Database({ url, poolMax: 1, onConnectionError: () => undefined });
   const app = await buildApp(db, loadSettings({ DATABASE_URL: url, LOG_LEVEL: 'silent' }, 0));
   await app.ready();
-  const document = JSON.parse(JSON.stringify(app.swagger())) as Document;
+  const document = JSON.parse(JSON.stringify(app.swagger())) as object;
   await app.close();
   await db.destroy();
   return document;

@@ -1,5 +1,3 @@
-import { checkViolations } from '../service/proxy.ts';
-
 /** An HTTP response, of which Jest prints status and body when a test fails: the headers are a getter. */
 export class JsonResponse {
   readonly status: number;
@@ -31,7 +29,6 @@ export async function sendJson(
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
   });
-  checkViolations(response);
   const text = await response.text();
   return new JsonResponse(response, text === '' ? undefined : JSON.parse(text));
 }

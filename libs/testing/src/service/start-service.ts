@@ -1,7 +1,6 @@
 import { createMigratedDatabase } from '../database/migrated-database.ts';
 import { openTestConnection } from '../database/open-test-connection.ts';
 import { startProcess } from './process.ts';
-import { proxied } from './proxy.ts';
 import { sendJson } from '../http/send-json.ts';
 import { responseChecker } from './check-response.ts';
 import type { OpenApiDocument } from './document.ts';
@@ -17,7 +16,7 @@ export type TestService<Tables = unknown> = Awaited<ReturnType<typeof startServi
 export async function startService<Tables>(main: string, environment: NodeJS.ProcessEnv = {}) {
   const database = await createMigratedDatabase(main);
   const { listening, ...service } = startProcess(main, { DATABASE_URL: database.url, ...environment });
-  const url = await proxied(await listening());
+  const url = await listening();
   const db = openTestConnection<Tables>(database.url);
   let checker: Promise<ReturnType<typeof responseChecker>> | undefined;
 
