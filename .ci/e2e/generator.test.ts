@@ -1,56 +1,63 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { copyWorkspace, linkProject, plainEnvironment, projects } from './copy.ts';
+import { afterAll, expect, test } from '@jest/globals';
+import { createTree } from '@nx/devkit/testing';
+import { Ajv } from 'ajv';
+import generateService from '../../libs/workspace/src/generators/service/generator.ts';
+import { copyWorkspace, git, linkProject, plainEnvironment } from './copy.ts';
 
 const run = promisify(execFile);
+const workspace = join(import.meta.dirname, '../..');
 const copy = mkdtempSync(join(tmpdir(), 'generator-test-'));
-const name = 'meeting-notes';
-
-beforeAll(() => copyWorkspace(copy));
 afterAll(() => rmSync(copy, { recursive: true }));
 
 /** Runs a command in the copy. Its output is in the message of the error when it fails. */
 async function inCopy(file: string, ...args: string[]) {
   try {
     const options = { cwd: copy, env: { ...plainEnvironment, NODE_OPTIONS: '--experimental-vm-modules' } };
-    const { stdout, stderr } = await run(join(copy, 'node_modules/.bin', file), args, options);
-    return stdout + stderr;
+    await run(join(copy, 'node_modules/.bin', file), args, options);
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
     throw new Error(stdout + stderr, { cause: error });
   }
 }
 
-const generate = (...args: string[]) => inCopy('nx', 'g', '@rest-services/workspace:service', ...args);
-
 test('refuses the name of an app, a port that is taken and one that there is not', async () => {
-  await expect(generate('items', '--port=8083')).rejects.toThrow('apps/items exists');
-  await expect(generate('todos-web', '--port=8083')).rejects.toThrow('apps/todos-web exists');
-  await expect(generate(name, '--port=8082')).rejects.toThrow('Port 8082 is that of tutorials');
-  await expect(generate(name, '--port=9090')).rejects.toThrow('Port 9090 is published in docker/compose.yaml');
-  await expect(generate(name, '--port=70000')).rejects.toThrow('Port 70000 is not one of 1024 to 65535');
-  await expect(generate(name, '--port=8083', '--path=no/path')).rejects.toThrow(/path/);
-  expect(projects(copy)).not.toContain(`apps/${name}`);
+  const tree = createTree();
+  tree.write('apps/items/package.json', '{}');
+  tree.write('docker/compose.yaml', readFileSync(join(workspace, 'docker/compose.yaml')));
+  const generate = (name: string, port: number) => generateService(tree, { name, port });
+  await expect(generate('items', 8083)).rejects.toThrow('apps/items exists');
+  await expect(generate('notes', 8082)).rejects.toThrow('Port 8082 is that of tutorials');
+  await expect(generate('notes', 9090)).rejects.toThrow('Port 9090 is published in docker/compose.yaml');
+  await expect(generate('notes', 70_000)).rejects.toThrow('Port 70000 is not one of 1024 to 65535');
+  const schema = readFileSync(join(workspace, 'libs/workspace/src/generators/service/schema.json'), 'utf8');
+  const validate = new Ajv({ strict: false, validateSchema: false }).compile(JSON.parse(schema) as object);
+  const isValid = (path: string) => validate({ name: 'notes', port: 8083, path });
+  expect([isValid('/v2/notes'), isValid('no/path')]).toEqual([true, false]);
 });
 
 /** Limit for a whole run of a service's tests, on a machine that is busy. */
 const TIMEOUT_MS = 900_000;
 
 test(
-  'generates a service that passes npm run check, its build and tests, and the tests of the workspace',
+  'generates a service that passes all checks, its build and tests, and those of the workspace',
   async () => {
-    await generate(name, '--port=8083', '--path=/v2/meeting-notes');
+    const name = 'meeting-notes';
+    copyWorkspace(copy);
+    const options = [name, '--port=8083', '--path=/v2/meeting-notes'];
+    await inCopy('nx', 'g', '@rest-services/workspace:service', ...options);
     linkProject(copy, `apps/${name}`);
-    await inCopy('nx', 'run-many', '-t', 'build', '-p', name, 'client');
-    await inCopy('nx', 'test', name);
-    await inCopy('prettier', '--check', '.');
-    await inCopy('oxlint', '--deny-warnings');
+    const written = git(copy, 'ls-files', '--modified', '--others', '--exclude-standard').trim().split('\n');
+    await inCopy('prettier', '--check', ...written);
+    await inCopy('oxlint', '--deny-warnings', `apps/${name}`, 'libs/client');
     await inCopy('tsc');
-    await inCopy('jest', '--config', '.ci/jest.config.mjs', 'deployment', 'registry');
+    await inCopy('nx', 'test', name);
+    await inCopy('nx', 'build', 'client');
+    await inCopy('jest', '--config', '.ci/jest.config.mjs', 'deployment');
   },
   TIMEOUT_MS,
 );
