@@ -126,7 +126,7 @@ describe('GET /programming-languages', () => {
 
 const year = 'Released year must be an integer from -2147483648 to 2147483647';
 
-describe.each(encodings)('POST and PUT, %s', (encoding, encoded) => {
+describe.each(encodings)('POST and PUT, %s', (_, encoded) => {
   const post = (body: Fields) => send('POST', path, ...encoded(body));
   const put = (id: number | string, body: Fields) => send('PUT', `${path}/${id}`, ...encoded(body));
 

@@ -22,7 +22,9 @@ export function testAnyInput(shared: SharedProcess, list: string, writes: Write[
     await fc.assert(
       fc.asyncProperty(json, like, text, async (value, fields, any) => {
         for (const sent of [value, fields]) await expectResponse(method, path, JSON.stringify(sent));
-        const form = new URLSearchParams(Object.entries(fields).map(([name, each]) => [name, JSON.stringify(each)]));
+        const form = new URLSearchParams(
+          Object.entries(fields).map(([name, each]): [string, string] => [name, JSON.stringify(each)]),
+        );
         for (const sent of [any, `${form.toString()}${any}`]) await expectResponse(method, path, sent, forms);
         await expectResponse(method, path, any);
       }),
