@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startCluster } from '@rest-services/local-postgres';
+import { startCluster, type Cluster } from '@rest-services/local-postgres';
 import { parseConnectionUrl } from '@rest-services/database';
-import { startProcess } from '@rest-services/testing';
+import { sendJson, startProcess } from '@rest-services/testing';
 import pg from 'pg';
 import { block } from '../block.ts';
 
@@ -15,33 +15,37 @@ const docker = join(import.meta.dirname, '../../docker');
 const run = promisify(execFile);
 
 let folder: string;
+let cluster: Cluster;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'create-databases-'));
+  cluster = await startCluster(join(folder, 'cluster'), { durable: false });
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await cluster.stop();
+  await rm(folder, { recursive: true, force: true });
+});
 
 /** Runs the script as the container of PostgreSQL does, with secrets in a folder of this test. */
-async function createDatabases(serverUrl: string, secrets: Record<string, string>) {
+async function createDatabases(secrets: Record<string, string>) {
   const directory = join(folder, 'secrets');
   await rm(directory, { recursive: true, force: true });
   mkdirSync(directory);
   for (const [service, url] of Object.entries(secrets))
     writeFileSync(join(directory, `${service}-database-url`), `${url}\n`);
   const script = readFileSync(join(docker, 'create-databases.sh'), 'utf8').replace('/run/secrets', directory);
-  const { hostname, port, password } = new URL(serverUrl);
+  const { hostname, port, password } = new URL(cluster.url);
   const env = { PATH: process.env.PATH, PGHOST: hostname, PGPORT: port, PGPASSWORD: password };
   return run('bash', ['-c', script], { env });
 }
 
 test('create-databases.sh gives each role the password that its service reads', async () => {
-  const cluster = await startCluster(join(folder, 'cluster'), { durable: false });
   const { host } = new URL(cluster.url);
   const secrets = {
-    items: `postgres://items:3f2a@${host}/items`,
+    notes: `postgres://notes:3f2a@${host}/notes`,
     'programming-languages': `postgresql://programming-languages:p%40ss%2Fw%25rd%27%22@${host}/programming-languages`,
     todos: `postgres://todo%20user:%C3%BC%5Cn:$x@${host}/to%20do?application_name=a@b`,
   };
-  await createDatabases(cluster.url, secrets);
+  await createDatabases(secrets);
   for (const url of Object.values(secrets)) {
     const { config, servers } = parseConnectionUrl(url);
     const client = new pg.Client({ ...config, ...servers[0] });
@@ -50,14 +54,12 @@ test('create-databases.sh gives each role the password that its service reads', 
     await client.end();
     expect(rows).toEqual([{ role: config.user, database: config.database }]);
   }
-  const wrong = createDatabases(cluster.url, { items: `postgres://items:p/ss@${host}/items` });
-  await expect(wrong).rejects.toThrow(/items-database-url must hold .* percent-encoded/);
-  await cluster.stop();
+  const wrong = createDatabases({ notes: `postgres://notes:p/ss@${host}/notes` });
+  await expect(wrong).rejects.toThrow(/notes-database-url must hold .* percent-encoded/);
 });
 
 test('with the fewest rights of kubernetes/README.md, a service migrates, reads and writes', async () => {
   const statements = block('kubernetes/README.md', 'sql\ncreate role items_owner');
-  const cluster = await startCluster(join(folder, 'rights'), { durable: false });
   execFileSync('psql', ['--quiet', '--set=ON_ERROR_STOP=1', cluster.url], { input: statements });
   const { host } = new URL(cluster.url);
   const main = join(docker, '../apps/items/dist/main.js');
@@ -66,17 +68,12 @@ test('with the fewest rights of kubernetes/README.md, a service migrates, reads 
   expect(await startProcess(main, urls, 'migrate').ended).toEqual({ code: 0, errors: '' });
   const service = startProcess(main, { DATABASE_URL: urls.DATABASE_URL, MIGRATE_ON_START: 'false', PORT: '0' });
   const url = await service.listening();
-  const request = { headers: { 'content-type': 'application/json' }, body: '{"title":"Buy milk"}' };
-  const statuses = [
-    await fetch(`${url}/v1/items`, { ...request, method: 'POST' }),
-    await fetch(`${url}/v1/items/1`, { ...request, method: 'PUT' }),
-    await fetch(`${url}/v1/items`),
-    await fetch(`${url}/readyz`),
-  ].map(({ status }) => status);
-  expect(statuses).toEqual([201, 200, 200, 200]);
+  const title = 'Buy milk';
+  expect((await sendJson(url, 'POST', '/v1/items', { title })).status).toBe(201);
+  expect((await sendJson(url, 'PUT', '/v1/items/1', { title })).status).toBe(200);
+  for (const path of ['/v1/items', '/readyz']) expect((await sendJson(url, 'GET', path)).status).toBe(200);
   service.child.kill('SIGTERM');
   await service.ended;
-  await cluster.stop();
 });
 
 test('create-secrets.sh makes readable to all what containers mount, from a clone under umask 077', () => {

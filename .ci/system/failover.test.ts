@@ -21,11 +21,11 @@ let seed = 0;
 
 /**
  * Checks what the clients of two services see, one behind HAProxy and one with all members in its connection string, on one
- * database that is new. Prints a line of figures for each service.
+ * database that is new. Prints a line of figures for each service. @returns the violations
  * @param seconds for which the clients send requests
  * @param heal runs while they do, when items are created again
  */
-async function expectNoViolation(
+async function violationsIn(
   seconds: number,
   fault: (leader: Member) => Promise<unknown>,
   heal?: (leader: Member) => Promise<unknown>,
@@ -49,7 +49,7 @@ async function expectNoViolation(
       await fault(leader);
       await cluster.leader();
       leaderAt = performance.now() - startedAt;
-      await createsGoOn(await databaseUrl());
+      await createsGoOn(database);
       await heal?.(leader);
     },
   });
@@ -67,14 +67,14 @@ async function expectNoViolation(
     ];
     process.stdout.write(`${currentTestName} | ${route} | ${figures.join(' | ')}\n`);
   }
-  expect(violations).toEqual([]);
   expect(services.map(({ child }) => child.exitCode)).toEqual([null, null]);
   services.forEach(({ child }) => child.kill('SIGKILL'));
+  return violations;
 }
 
 /** Waits until clients have created items after this moment. */
-async function createsGoOn(url: string) {
-  const db = openTestConnection<unknown>(url);
+async function createsGoOn(database: string) {
+  const db = openTestConnection<unknown>(await cluster.leaderUrl(database));
   const { rows } = await sql<{ now: string }>`select now()`.execute(db);
   const created = sql`select from item where created_at > ${rows[0]!.now}`;
   while ((await created.execute(db)).rows.length < 50) continue;
@@ -83,15 +83,17 @@ async function createsGoOn(url: string) {
 
 const inSeconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
 
-test('A switchover loses no write that a client knows of', () =>
-  expectNoViolation(10, (leader) => cluster.switchover(leader)));
+test('A switchover loses no write that a client knows of', async () => {
+  expect(await violationsIn(10, cluster.switchover)).toEqual([]);
+});
 
-test('A leader that falls silent and comes back loses and adds nothing', () =>
-  expectNoViolation(30, cluster.freeze, cluster.thaw));
+test('A leader that falls silent and comes back loses and adds nothing', async () => {
+  expect(await violationsIn(30, cluster.freeze, cluster.thaw)).toEqual([]);
+});
 
 test('Writes go on after the loss of the synchronous standby', async () => {
   const standby = await cluster.streaming();
-  await expectNoViolation(
+  const violations = await violationsIn(
     12,
     async () => {
       await cluster.freeze(standby);
@@ -99,7 +101,18 @@ test('Writes go on after the loss of the synchronous standby', async () => {
     },
     () => cluster.thaw(standby),
   );
+  expect(violations).toEqual([]);
 });
 
-test('The machine of the leader takes no write with it that a client knows of', () =>
-  expectNoViolation(30, cluster.lose));
+test('The machine of the leader takes no write with it that a client knows of', async () => {
+  expect(await violationsIn(30, cluster.lose)).toEqual([]);
+});
+
+test('A leader that replicates asynchronously loses writes, whose ids are given again', async () => {
+  const violations = await violationsIn(30, async (leader) => {
+    await cluster.stopReplication(leader);
+    await createsGoOn(`history_${seed}`);
+    await cluster.lose(leader);
+  });
+  expect(violations.map(({ check }) => check)).toContain('ids increase');
+});

@@ -55,7 +55,7 @@ export async function startPatroni() {
   const streaming = () =>
     eventually('standbys that stream', async () => {
       const { server, apiPort } = await leader();
-      if ((await standbysOf(server.url)) !== running().length - 1) return undefined;
+      if ((await walSenders(server.url)).length !== running().length - 1) return undefined;
       const { members: all = [] } = await getJson({ apiPort }, 'cluster');
       const chosen = all.find(({ role }) => role === 'sync_standby')?.name;
       return members.find(({ name }) => name === chosen);
@@ -101,6 +101,16 @@ export async function startPatroni() {
       await replication.kill(member.server);
     },
 
+    /** Replicates asynchronously from now on, and sends nothing to the standbys, as a network that is slow on that way alone. */
+    stopReplication: async ({ apiPort, server }: Member) => {
+      const body = JSON.stringify({ synchronous_mode: false });
+      await fetch(`http://127.0.0.1:${apiPort}/config`, { method: 'PATCH', body });
+      const isSynchronous = async () =>
+        (await getJson({ apiPort }, 'cluster')).members?.some(({ role }) => role === 'sync_standby');
+      while (await isSynchronous()) continue;
+      (await walSenders(server.url)).forEach(({ pid }) => process.kill(pid, 'SIGSTOP'));
+    },
+
     stop: async () => {
       await Promise.all(members.map(cluster.lose));
       await Promise.all([haproxy.stop(), etcd.stop()]);
@@ -116,11 +126,11 @@ export async function startPatroni() {
   }
 }
 
-/** Number of the standbys that stream from a server. */
-async function standbysOf(url: string) {
+/** Processes of a server that stream its log to standbys. */
+async function walSenders(url: string) {
   const db = openTestConnection<unknown>(url);
   try {
-    return (await sql`select from pg_stat_replication where state = 'streaming'`.execute(db)).rows.length;
+    return (await sql<{ pid: number }>`select pid from pg_stat_replication where state = 'streaming'`.execute(db)).rows;
   } finally {
     await db.destroy();
   }
@@ -213,13 +223,9 @@ async function eventually<Result>(what: string, attempt: () => Promise<Result | 
   throw new Error(`The cluster has not come to ${what}`, { cause });
 }
 
-interface Status {
-  role?: string;
-  members?: { name: string; role: string }[];
-}
-
 /** @returns nothing when the path has another status than 200 */
-async function getJson({ apiPort }: Pick<Member, 'apiPort'>, path: string): Promise<Status> {
+async function getJson({ apiPort }: Pick<Member, 'apiPort'>, path: string) {
   const response = await fetch(`http://127.0.0.1:${apiPort}/${path}`).catch(() => undefined);
-  return response?.ok ? ((await response.json()) as Status) : {};
+  const body = response?.ok ? await response.json() : {};
+  return body as { role?: string; members?: { name: string; role: string }[] };
 }
