@@ -70,11 +70,8 @@ function release() {
   const versions = tags.filter((tag) => /^\d+\.\d+\.\d+$/.test(tag));
   const [major, minor] = version.split('.');
   for (const line of [`${major}.${minor}`, `${major}`]) {
-    const newest = versions
-      .filter((other) => other.startsWith(`${line}.`))
-      .sort(compareNumbers)
-      .at(-1);
-    if (newest === version) retag(name, version, line);
+    const isNewer = (other: string) => other.startsWith(`${line}.`) && compareNumbers(other, version) > 0;
+    if (!versions.some(isNewer)) retag(name, version, line);
   }
 }
 

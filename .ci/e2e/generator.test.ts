@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from '@jest/globals';
 import { createTree } from '@nx/devkit/testing';
-import { Ajv } from 'ajv';
 import generateService from '../../libs/workspace/src/generators/service/generator.ts';
 import { copyWorkspace, git, linkProject, plainEnvironment } from './copy.ts';
 
@@ -34,10 +33,6 @@ test('refuses the name of an app, a port that is taken and one that there is not
   await expect(generate('notes', 8082)).rejects.toThrow('Port 8082 is that of tutorials');
   await expect(generate('notes', 9090)).rejects.toThrow('Port 9090 is published in docker/compose.yaml');
   await expect(generate('notes', 70_000)).rejects.toThrow('Port 70000 is not one of 1024 to 65535');
-  const schema = readFileSync(join(workspace, 'libs/workspace/src/generators/service/schema.json'), 'utf8');
-  const validate = new Ajv({ strict: false, validateSchema: false }).compile(JSON.parse(schema) as object);
-  const isValid = (path: string) => validate({ name: 'notes', port: 8083, path });
-  expect([isValid('/v2/notes'), isValid('no/path')]).toEqual([true, false]);
 });
 
 /** Limit for a whole run of a service's tests, on a machine that is busy. */

@@ -104,7 +104,7 @@ test('first-hour.md shows reasons and log messages that a service has', () => {
   expect([reasons, messages]).not.toContainEqual([]);
 });
 
-test('the queries for a session that waits show the one that blocks it, idle in transaction', async () => {
+test('the queries for a session that waits show the one that blocks it', async () => {
   const queries = namedIn(firstHour, /```sql\n(select (?:pid|waiting).*?)```/gs);
   expect(queries).toHaveLength(2);
   const [holder, waiting, observer] = await Promise.all(

@@ -31,7 +31,7 @@ const tableRows = (page: string) =>
     .filter((line) => line.startsWith('| '))
     .map((row) => row.replace(/^\| | *\|$/g, '').split(/ *\| */));
 
-test('README.md says where each service is, with a port of its own, and its port by default', () => {
+test('README.md says where each service is, and its port by default', () => {
   const rows = tableRows(read('README.md'));
   for (const { name, port, localPort, path } of registered)
     expect(rows).toContainEqual([
@@ -49,7 +49,7 @@ test('Compose publishes the services, which have no login, on the machine itself
     expect(compose.services[name]!.ports).toEqual([expect.stringMatching(`:-${localPort}}:${port}$`)]);
 });
 
-test('Compose gives each service its own database, as a secret, no rights, and no files to write', () => {
+test('Compose gives each service a database as a secret, no rights, no files to write', () => {
   const restricted = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
   for (const container of containers) {
     const [secret] = container.secrets;

@@ -79,7 +79,7 @@ function markPublished(images: Image[]) {
   write('published', images.map(({ name, content }) => `${REPOSITORY}/${name}:${content}\n`).join(''));
 }
 
-test('list names the services, and those as changed whose bundle or Dockerfile no published image has', () => {
+test('list names the services, and those without a published image of their content', () => {
   const { images, changed } = list();
   expect(images.map(({ name }) => name)).toEqual(names);
   expect(changed).toEqual(names);
@@ -117,7 +117,7 @@ describe('With an image that is new and one that has not changed,', () => {
     expect(run('load', images).calls).toEqual(loaded);
   });
 
-  test('publish tags both with the commit, moves latest at the head of main, and lists what to attest', () => {
+  test('publish tags both with the commit, moves latest, and lists what to attest', () => {
     write('published', `${REPOSITORY}/items:${COMMIT}\n`);
     const tags = [
       copy(sources[0]!, `items:${COMMIT}`),
@@ -144,7 +144,7 @@ describe('release', () => {
     ...lines.map((line) => copy(`${REPOSITORY}/items:${version}`, `items:${line}`)),
   ];
 
-  test('tags the image of the commit with its version, and moves 1.4 and 1 unless a newer one has them', () => {
+  test('tags the image of the commit 1.4.2, and 1.4 and 1 unless a newer one has them', () => {
     expect(release('1.4.2')).toEqual(tagged('1.4.2', '1.4', '1'));
     expect(release('1.10.0', '1.9.3', '2.0.0')).toEqual(tagged('1.10.0', '1.10', '1'));
     expect(release('1.4.3', '1.4.2', '1.10.0')).toEqual(tagged('1.4.3', '1.4'));

@@ -22,7 +22,7 @@ const steps = [...jobs.flatMap(([, job]) => job.steps), ...installation.runs.ste
 
 const step = (job: string, action: string) => ci.jobs[job]!.steps.find(({ uses }) => uses?.startsWith(`${action}@`));
 
-test('Workflows pin each action to a commit, keep no credentials, and let only publishing jobs write', () => {
+test('Workflows pin actions, keep no credentials, and let only publishing jobs write', () => {
   expect(globSync('.github/{workflows,actions/*}/*.yml', { cwd: workspace })).toHaveLength(3);
   const actions = steps.flatMap(({ uses }) => uses ?? []).filter((action) => !action.startsWith('./'));
   expect(actions.filter((action) => !/@[0-9a-f]{40}$/.test(action))).toEqual([]);

@@ -24,7 +24,7 @@ function importedProjects(project: string, root: string) {
 /** Whose build a project takes, without importing its code. */
 const builds: Record<string, string[]> = { history: ['items'], todos: ['todos-web'] };
 
-test('The project graph has just the edges that the code imports and the builds that are taken', () => {
+test('The project graph has the edges that the code imports and builds that are taken', () => {
   const folder = mkdtempSync(join(tmpdir(), 'project-graph-'));
   const file = join(folder, 'graph.json');
   execFileSync('nx', ['graph', `--file=${file}`], { cwd: workspace, env: { ...process.env, NX_DAEMON: 'false' } });
