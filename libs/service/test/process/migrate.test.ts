@@ -44,6 +44,18 @@ test('a wrong shape: exit code 1 and one line that names it, also of `migrate`',
   }
 });
 
+test('a migration that fails: exit code 1 and one line that names it, also of `migrate`', async () => {
+  const db = openTestConnection(notes.database.url);
+  await sql`create table note ()`.execute(db);
+  await db.destroy();
+  for (const command of [[], ['migrate']]) {
+    const job = notes.start({}, ...command);
+    expect(await job.ended).toEqual({ code: 1, errors: '' });
+    const err = expect.objectContaining({ migration: '0001_note', message: 'relation "note" already exists' });
+    expect(job.log).toEqual([expect.objectContaining({ msg: 'cannot migrate the database', err })]);
+  }
+});
+
 test('row counts that cannot be compared: exit code 1 and a line of their own', async () => {
   expect((await notes.start({}, 'migrate').ended).code).toBe(0);
   const db = openTestConnection(notes.database.url);
