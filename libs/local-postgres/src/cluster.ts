@@ -36,7 +36,7 @@ const START_LIMIT_MS = 60_000;
  * @throws Error when no server accepts connections within a minute
  */
 export async function startCluster(directory: string, options: ClusterOptions): Promise<Cluster> {
-  await initialise(directory, options);
+  await initialise(directory, options.durable);
   const deadline = Date.now() + START_LIMIT_MS;
 
   for (;;) {
@@ -45,6 +45,7 @@ export async function startCluster(directory: string, options: ClusterOptions): 
         (await runningServer(directory)) ?? (await startServer(directory, await settingsOf(options)));
       const url = await serverUrl(directory, port);
       const user = await connect(url);
+      await user.query('select pg_advisory_lock_shared($1)', [USERS_LOCK]);
       return { url, pid, stop: () => leave(directory, user) };
     } catch (error) {
       if (!isPassing(error) || Date.now() > deadline) throw error;
@@ -62,7 +63,7 @@ const isPassing = (error: unknown) =>
  * Creates the files of a server in `directory`, unless they are there. They are made under another name first, so that a
  * launcher killed in the middle leaves nothing half made.
  */
-export async function initialise(directory: string, { durable }: Pick<ClusterOptions, 'durable'>) {
+export async function initialise(directory: string, durable: boolean) {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await giveToServer(directory);
   const data = join(directory, 'data');
@@ -145,7 +146,8 @@ export async function runningServer(directory: string) {
   }
 }
 
-async function connect(url: string) {
+/** Connects to a server of this module. */
+export async function connect(url: string) {
   const client = new pg.Client({
     connectionString: url,
     // Not what PGSSLMODE or PGOPTIONS in the environment say, which is meant for other servers.
@@ -154,10 +156,9 @@ async function connect(url: string) {
     connectionTimeoutMillis: 5_000,
     application_name: 'local-postgres',
   });
-  // The server may be stopped under us, by a test or by hand; leave() finds out.
+  // Without a listener, the end of the server would end the process.
   client.on('error', () => undefined);
   await client.connect();
-  await client.query('select pg_advisory_lock_shared($1)', [USERS_LOCK]);
   return client;
 }
 

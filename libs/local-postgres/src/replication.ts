@@ -1,12 +1,11 @@
 // Streaming replication out of initdb, pg_ctl and postgres, because the npm packages lack pg_basebackup.
-import { execFile } from 'node:child_process';
-import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { giveToServer } from './binaries.ts';
-import { freePort, initialise, runningServer, serverUrl, startServer, stopServer } from './cluster.ts';
+import { connect, freePort, initialise, runningServer, serverUrl, startServer, stopServer } from './cluster.ts';
+import { processes, signalProcess, signalServer } from './processes.ts';
 
 /** A server that can be a primary or a standby. It keeps its files and its port across restarts. */
 export interface ReplicationServer {
@@ -36,27 +35,12 @@ const SETTINGS = {
   fsync: 'off',
 };
 
-/** Folders whose contents a base backup leaves out, as PostgreSQL's manual lists them. */
-const EMPTY_FOLDERS = [
-  'pg_wal',
-  'pg_replslot',
-  'pg_dynshmem',
-  'pg_notify',
-  'pg_serial',
-  'pg_snapshots',
-  'pg_stat_tmp',
-  'pg_subtrans',
-];
-
-/** Files that a base backup leaves out. */
-const LEFT_OUT = /^postmaster\.(pid|opts)$|^pg_internal\.init|^pgsql_tmp/;
-
 const STATE_LIMIT_MS = 60_000;
 const STATE_REQUESTED_EVERY_MS = 20;
 
 /** Creates a server in `directory`, unless its files are there, and starts it. */
 export async function startPrimary(directory: string): Promise<ReplicationServer> {
-  await initialise(directory, { durable: false });
+  await initialise(directory, false);
   const port = await freePort();
   await startServer(directory, { ...SETTINGS, port });
   return { url: await serverUrl(directory, port), directory, port };
@@ -73,21 +57,19 @@ export async function startStandby(
 ): Promise<ReplicationServer> {
   const data = join(directory, 'data');
   await rm(data, { recursive: true, force: true });
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  await giveToServer(directory);
+  await makeFolder(directory);
 
   await withClient(primary, async (client) => {
     await client.query(`select pg_backup_start($1, fast => true)`, [name]);
     await copyFolder(join(primary.directory, 'data'), data);
-    const { rows } = await client.query<{ labelfile: string; spcmapfile: string }>(
-      'select labelfile, spcmapfile from pg_backup_stop(wait_for_archive => false)',
+    const { rows } = await client.query<{ labelfile: string }>(
+      'select labelfile from pg_backup_stop(wait_for_archive => false)',
     );
     await writeForServer(join(data, 'backup_label'), rows[0]!.labelfile);
-    if (rows[0]!.spcmapfile) await writeForServer(join(data, 'tablespace_map'), rows[0]!.spcmapfile);
   });
   const ownPort = port ?? (await freePort());
   const standby = { url: await serverUrl(directory, ownPort), directory, port: ownPort };
-  await follow(standby, primary, name);
+  await follow(standby, primary, { name });
   return standby;
 }
 
@@ -97,12 +79,29 @@ export async function promote(standby: ReplicationServer): Promise<void> {
 }
 
 /**
- * Restarts a primary that has been stopped as standby of another one. Works for a primary that was shut down with `stop`, whose
- * standby had received all WAL before its promotion. The WAL of a killed primary may have diverged: make a standby of its
- * directory with `startStandby` instead.
+ * Starts a server that has been stopped as standby of a primary, and waits until it streams. The WAL of a primary that was
+ * killed may have diverged: make a standby of its directory with `startStandby` instead.
  */
-export async function demote(stopped: ReplicationServer, primary: ReplicationServer, { name }: StandbyOptions) {
-  await follow(stopped, primary, name);
+export async function follow(server: ReplicationServer, primary: ReplicationServer, { name }: StandbyOptions) {
+  const { port, username, password } = new URL(primary.url);
+  const conninfo = `host=127.0.0.1 port=${port} user=${username} password=${decodeURIComponent(password)} application_name=${name}`;
+  const settings = { primary_conninfo: conninfo, recovery_target_timeline: 'latest', synchronous_standby_names: '' };
+  // In place of what `alter system` has written on the primary.
+  await writeForServer(
+    join(server.directory, 'data', 'postgresql.auto.conf'),
+    Object.entries(settings)
+      .map(([key, value]) => `${key} = '${value}'\n`)
+      .join(''),
+  );
+  await writeForServer(join(server.directory, 'data', 'standby.signal'), '');
+  await start(server);
+  await until(`${name} to stream`, async () => {
+    const { rowCount } = await query(
+      primary,
+      `select from pg_stat_replication where application_name = ${pg.escapeLiteral(name)} and state = 'streaming'`,
+    );
+    return rowCount === 1;
+  });
 }
 
 /**
@@ -151,7 +150,7 @@ export async function kill(server: ReplicationServer): Promise<void> {
   // Its children must not see the postmaster's death: a commit that waits for the standby would become visible to queries.
   const [postmaster, ...children] = await signal(server, 'SIGSTOP');
   if (postmaster === undefined) return;
-  [...children, postmaster].forEach((pid) => send(pid, 'SIGKILL'));
+  [...children, postmaster].forEach((pid) => signalProcess(pid, 'SIGKILL'));
   await until('the processes to end', async () => {
     const running = await processes();
     return !running.some(({ pid, state }) => [postmaster, ...children].includes(pid) && !state.startsWith('Z'));
@@ -165,78 +164,26 @@ export async function kill(server: ReplicationServer): Promise<void> {
  * @returns their ids, the postmaster's first
  */
 export async function signal(server: ReplicationServer, name: 'SIGSTOP' | 'SIGCONT'): Promise<number[]> {
-  const postmaster = (await runningServer(server.directory))?.pid;
-  if (postmaster === undefined) return [];
-  // The postmaster first: otherwise it would start other processes.
-  send(postmaster, name);
-  const children = (await processes()).filter(({ parent }) => parent === postmaster).map(({ pid }) => pid);
-  children.forEach((pid) => send(pid, name));
-  return [postmaster, ...children];
+  const running = await runningServer(server.directory);
+  return running ? signalServer(running.pid, name) : [];
 }
 
-function send(pid: number, name: NodeJS.Signals) {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    // It has ended by itself.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-}
-
-/** Processes of the machine; containers often have no `ps`. */
-async function processes() {
-  if (process.platform !== 'linux') {
-    const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,state=,ppid=']);
-    return stdout
-      .trim()
-      .split('\n')
-      .map((line) => processOf(line.trim()));
-  }
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)));
-  // The name, in brackets, may hold anything.
-  return lines.filter((line) => line !== undefined).map((line) => processOf(line.replace(/\(.*\) /s, '')));
-}
-
-function processOf(line: string) {
-  const [pid, state, parent] = line.split(/\s+/) as [string, string, string];
-  return { pid: Number(pid), state, parent: Number(parent) };
-}
-
-async function follow(server: ReplicationServer, primary: ReplicationServer, name: string) {
-  const { port, username, password } = new URL(primary.url);
-  const conninfo = `host=127.0.0.1 port=${port} user=${username} password=${decodeURIComponent(password)} application_name=${name}`;
-  const settings = { primary_conninfo: conninfo, recovery_target_timeline: 'latest', synchronous_standby_names: '' };
-  // In place of what `alter system` has written on the primary.
-  await writeForServer(
-    join(server.directory, 'data', 'postgresql.auto.conf'),
-    Object.entries(settings)
-      .map(([key, value]) => `${key} = '${value}'\n`)
-      .join(''),
-  );
-  await writeForServer(join(server.directory, 'data', 'standby.signal'), '');
-  await start(server);
-  await until(`${name} to stream`, async () => {
-    const { rowCount } = await query(
-      primary,
-      `select from pg_stat_replication where application_name = ${pg.escapeLiteral(name)} and state = 'streaming'`,
-    );
-    return rowCount === 1;
-  });
-}
-
-/** Copies the files of a running server, of which some disappear on the way: those are in the WAL. */
+/**
+ * Copies the files of a running server without its WAL, which the standby streams. Some of them disappear on the way: those are in
+ * the WAL.
+ */
 async function copyFolder(from: string, to: string) {
-  await mkdir(to, { mode: 0o700 });
-  await giveToServer(to);
+  await makeFolder(to);
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    if (EMPTY_FOLDERS.includes(entry.name)) {
-      await mkdir(target, { mode: 0o700 });
-      await giveToServer(target);
-    } else if (entry.isDirectory()) await copyFolder(source, target);
-    else if (!LEFT_OUT.test(entry.name)) await copyForServer(source, target);
+    if (entry.isDirectory()) await (entry.name === 'pg_wal' ? makeFolder(target) : copyFolder(source, target));
+    else if (!entry.name.startsWith('postmaster.')) await copyForServer(source, target);
   }
+}
+
+async function makeFolder(path: string) {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  await giveToServer(path);
 }
 
 async function copyForServer(source: string, target: string) {
@@ -255,15 +202,7 @@ async function writeForServer(path: string, content: string) {
 }
 
 async function withClient<Result>(server: ReplicationServer, use: (client: pg.Client) => Promise<Result>) {
-  const client = new pg.Client({
-    connectionString: server.url,
-    ssl: false,
-    options: '',
-    connectionTimeoutMillis: 5_000,
-  });
-  // Without a listener, the end of the server would end the process.
-  client.on('error', () => undefined);
-  await client.connect();
+  const client = await connect(server.url);
   try {
     return await use(client);
   } finally {

@@ -10,7 +10,7 @@ import type { NotesDatabase } from '../test/notes/database.ts';
 
 type Server = replication.ReplicationServer;
 
-const { demote, kill, promote, setSynchronous, signal, startPrimary, startStandby, stop } = replication;
+const { follow, kill, promote, setSynchronous, signal, startPrimary, startStandby, stop } = replication;
 
 // A primary and a synchronous standby. The service has both in its connection string.
 
@@ -169,7 +169,7 @@ test('loses no acknowledged write when the primary is shut down, and becomes the
   await promote(standby);
   const promotedAt = performance.now();
   expect((await clients.written(100)) - promotedAt).toBeLessThan(FIRST_WRITE_LIMIT_MS);
-  await demote(primary, standby, { name: 'a' });
+  await follow(primary, standby, { name: 'a' });
   await clients.written(100);
 
   await expectNothingLost(clients, standby);

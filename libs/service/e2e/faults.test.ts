@@ -2,11 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { freePort, startCluster, type Cluster } from '@rest-services/local-postgres';
+import { freePort, signalServer, startCluster, type Cluster } from '@rest-services/local-postgres';
 import {
   type Outcome,
   type Write,
-  freeze,
   load,
   openTestConnection,
   send,
@@ -146,7 +145,7 @@ describe('The database goes away', () => {
     await traffic.until(({ status }) => status === 200, 300);
 
     const livezTimes: number[] = [];
-    const thaw = await freeze(database!);
+    await signalServer(database!.pid, 'SIGSTOP');
     const frozenSince = performance.now();
     try {
       do {
@@ -159,7 +158,7 @@ describe('The database goes away', () => {
       } while (performance.now() - frozenSince < seconds * 1_000);
       expect(await readiness(url)).toEqual([503, { message: 'database unreachable' }]);
     } finally {
-      thaw();
+      await signalServer(database!.pid, 'SIGCONT');
     }
     await traffic.until(({ status }) => status === 200, 300);
     const outcomes = await traffic.stop();
@@ -172,14 +171,14 @@ describe('The database goes away', () => {
   test('SIGTERM while it is frozen: requests in flight get responses, exit 0 within 10 s', async () => {
     const { url, paths, writes } = await startBoth();
     await Promise.all(Array.from({ length: 20 }, () => send(url, paths[0]!)));
-    const thaw = await freeze(database!);
+    await signalServer(database!.pid, 'SIGSTOP');
     const hanging = [...paths, ...writes].map((what) => send(url, what));
     // Its response comes after the service has read the other requests.
     expect((await fetch(`${url}/livez`)).status).toBe(200);
     const signalledAt = performance.now();
     service!.child.kill('SIGTERM');
     const { code } = await service!.ended;
-    thaw();
+    await signalServer(database!.pid, 'SIGCONT');
     expect([code, performance.now() - signalledAt < withMargin(10_000)]).toEqual([0, true]);
     const outcomes = await Promise.all(hanging);
     expectContract(outcomes);

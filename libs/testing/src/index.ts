@@ -3,7 +3,6 @@ import { started } from './service/process.ts';
 
 export { responseChecker } from './service/check-response.ts';
 export { type OpenApiDocument } from './service/document.ts';
-export { freeze } from './database/freeze.ts';
 export { load, send, type Outcome, type Write } from './http/load.ts';
 export { openTestConnection } from './database/open-test-connection.ts';
 export { processesOf, startShared } from './service/processes.ts';
