@@ -82,8 +82,8 @@ function expectExact(database: Name) {
 const COUNTS_DIFFER = expect.objectContaining({ level: 50, msg: expect.stringMatching(/^Row counts differ/) });
 
 test('A dump keeps the row counts', async () => {
-  const [dump, restore] = block('operate.md', 'sh\ndocker compose --file docker/compose.yaml exec -T postgres pg_dump')
-    .replaceAll(/docker compose .* exec -T postgres (\\\n)?/g, '')
+  const [dump, restore] = block('operate.md', 'sh\ndocker compose exec -T postgres pg_dump')
+    .replaceAll(/docker compose exec -T postgres (\\\n)?/g, '')
     .split(/^docker compose .*\n/m);
   sh(dump!.replace(' items ', ' source '));
   sh(restore!.replace('--dbname=items', '--dbname=target'));
