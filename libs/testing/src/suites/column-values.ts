@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { sendJson } from '../http/send-json.ts';
 import { readDocument, type ValueSchema } from '../service/document.ts';
-import { bodyOf, extremesOf, isPlainText } from './values.ts';
+import { bodyOf, extremesOf, isPlainText, nonsenseOf } from './values.ts';
 
 type Stored = Record<string, unknown> & { id: number };
 
@@ -63,7 +63,16 @@ export function testColumnValues(service: { readonly url: string }, list: string
       }
     });
 
-    test('and the least, the most or nonsense in one: success, or 400 with a message that names it', async () => {
+    test('and nonsense in one of them: 400 with a message that names it', async () => {
+      for (const [name, schema] of Object.entries(properties)) {
+        for (const value of nonsenseOf(schema)) {
+          const { status, body } = await post({ ...bodyOf(properties, COUNT), [name]: value });
+          expect([name, value, status, body]).toEqual([name, value, 400, refusalOf(name)]);
+        }
+      }
+    });
+
+    test('and the least or most in one: success, or 400 with a message that names it', async () => {
       let n = COUNT;
       for (const [name, schema] of Object.entries(properties)) {
         for (const value of extremesOf(schema)) {

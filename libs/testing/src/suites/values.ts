@@ -57,12 +57,27 @@ function numberOf(schema: ValueSchema, n: number) {
 
 /** Whether a value may be any text of some length. */
 export const isPlainText = (schema: ValueSchema) =>
-  kindsOf(schema).every((kind) => typeOf(kind) === 'string' && !kind.format && !kind.enum && !kind.pattern);
+  kindsOf(schema).every(
+    ({ type, format, enum: values, pattern, const: only }) =>
+      (type ?? 'string') === 'string' && !format && !values && !pattern && only === undefined,
+  );
 
-/** Values at the ends of what a schema allows, just beyond, and of other types. */
+/** Values that a schema does not allow. */
+export function nonsenseOf(schema: ValueSchema): unknown[] {
+  const kinds = kindsOf(schema);
+  const types = new Set(kinds.flatMap(({ type }) => type ?? ['string', 'number', 'boolean', 'array', 'object']));
+  return [
+    ...(kinds.some(isPlainText) ? [] : ['No such value']),
+    ...(types.has('number') ? [] : [12.5]),
+    ...(types.has('boolean') ? [] : [true]),
+    ...(types.has('array') ? [] : [[]]),
+    ...(types.has('object') ? [] : [{}]),
+  ];
+}
+
+/** Values at the ends of what a schema allows, and just beyond. */
 export function extremesOf(schema: ValueSchema): unknown[] {
-  const nonsense = ['No such value', 12.5, true, [], {}];
-  const extremes = kindsOf(schema).flatMap((kind): unknown[] => {
+  return kindsOf(schema).flatMap((kind): unknown[] => {
     const { format = '', minimum = -Number.MAX_VALUE, maximum = Number.MAX_VALUE, maxLength = 10_000 } = kind;
     switch (typeOf(kind)) {
       case 'string':
@@ -80,7 +95,6 @@ export function extremesOf(schema: ValueSchema): unknown[] {
         return [];
     }
   });
-  return [...nonsense, ...extremes];
 }
 
 const days = ['0001-01-01', '9999-12-31', '0000-01-01', '2026-02-29', '2026-00-10'];
