@@ -45,14 +45,8 @@ export class History {
   async record(client: string, service: number, url: string, request: Request, send: Send): Promise<Operation> {
     const requestId = `${client}-${(this.#requests += 1)}`;
     const operation: Operation = { ...request, client, service, requestId, startedAt: this.now(), endedAt: Infinity };
-    const { method, path, body, ifMatch, idempotencyKey } = request;
     try {
-      operation.response = await send({
-        ...{ url, method, path, requestId },
-        ...(body && { body }),
-        ...(ifMatch && { ifMatch }),
-        ...(idempotencyKey && { idempotencyKey }),
-      });
+      operation.response = await send({ ...request, url, requestId });
     } catch (error) {
       const { code, name } = error as NodeJS.ErrnoException;
       operation.error = code ?? name;
@@ -66,14 +60,7 @@ export class History {
 /** Whether the response says that the operation has been done. */
 export const isDone = ({ response }: Operation) => response !== undefined && response.status < 300;
 
-/** Whether the response says that there is no such item. */
-export const isAbsent = ({ response }: Operation) => response?.status === 404;
-
-/** Whether the response says that the item has another version than that of `If-Match`, or is gone. */
-export const isOutdated = ({ response }: Operation) => response?.status === 412;
-
-/** Whether the response says that the key belongs to a request with another body. */
-export const isOfUsedKey = ({ response }: Operation) => response?.status === 422;
+export const statusOf = ({ response }: Operation) => response?.status;
 
 /** Whether a write may have been done, now or later. */
 export const isUnknown = ({ response }: Operation) => response === undefined || response.status >= 500;
@@ -113,42 +100,36 @@ export function directOperation(
   common: Pick<Operation, 'client' | 'startedAt' | 'endedAt'>,
   error?: string,
 ): Operation {
-  const isCreate = kind === 'create';
-  const found = { create: { id }, read: { id, ...values }, update: {}, delete: {} }[kind];
+  const isRead = kind === 'read';
+  const method = ({ create: 'POST', read: 'GET', update: 'PUT', delete: 'DELETE' } as const)[kind];
   return {
-    ...{ kind, ...common, service: undefined, requestId: '' },
-    method: ({ create: 'POST', read: 'GET', update: 'PUT', delete: 'DELETE' } as const)[kind],
-    path: isCreate ? '/v1/items' : `/v1/items/${id}`,
-    ...(!isCreate && { key: id! }),
-    ...(values && kind !== 'read' && { body: values }),
-    ...(error && kind !== 'read'
+    ...{ kind, ...common, service: undefined, requestId: '', method, path: `/v1/items/${id ?? ''}` },
+    ...(kind !== 'create' && { key: id! }),
+    ...(values && !isRead && { body: values }),
+    ...(error && !isRead
       ? { error }
-      : { response: { status: isCreate ? 201 : 200, requestId: '', body: found } }),
+      : { response: { status: 200, requestId: '', body: isRead ? { id, ...values } : { id } } }),
   };
 }
 
 /** One line: client, times, request, outcome. @param key the item whose row a list shows; others are only counted */
 export function describe(operation: Operation, key?: number) {
-  const { client, service, startedAt, endedAt, method, path, body, ifMatch, idempotencyKey, response, error } =
-    operation;
-  const at = service === undefined ? 'database' : `service ${service}`;
-  const request = [
+  const { client, service, startedAt, endedAt, method, path, body, ifMatch, idempotencyKey, response } = operation;
+  return [
+    `${client}  ${startedAt.toFixed(1)}–${endedAt.toFixed(1)} ms `,
+    service === undefined ? 'database ' : `service ${service} `,
     ...[method, path, body && JSON.stringify(body)],
-    ...[ifMatch && `if-match ${ifMatch}`, idempotencyKey && `idempotency-key ${idempotencyKey}`],
+    ...[ifMatch && `if-match ${ifMatch}`, idempotencyKey && `idempotency-key ${idempotencyKey}`, ''],
+    response ? `${response.status} ${bodyOf(operation, key)}` : `unknown: ${operation.error}`,
   ]
-    .filter(Boolean)
+    .filter((part) => part !== undefined)
     .join(' ');
-  return `${client}  ${startedAt.toFixed(1)}–${endedAt.toFixed(1)} ms  ${at}  ${request}  ${
-    response ? `${response.status} ${bodyOf(operation, key)}` : `unknown: ${error}`
-  }`;
 }
 
 function bodyOf(operation: Operation, key?: number) {
   const { body, total, tag } = operation.response!;
-  if (operation.kind !== 'list' || !isDone(operation))
-    return [JSON.stringify(body), tag].filter(Boolean).join(' etag ');
+  if (operation.kind !== 'list' || !isDone(operation)) return JSON.stringify(body) + (tag ? ` etag ${tag}` : '');
   const rows = rowsOf(operation);
-  const row = rows.find(({ id }) => id === key);
-  const shown = key === undefined ? `ids ${rows.map(({ id }) => id).join(' ')}` : JSON.stringify(row ?? 'absent');
-  return `total ${total}, ${rows.length} rows, ${shown}`;
+  const row = JSON.stringify(rows.find(({ id }) => id === key) ?? 'absent');
+  return `total ${total}, ${rows.length} rows, ${key === undefined ? `ids ${rows.map(({ id }) => id).join(' ')}` : row}`;
 }

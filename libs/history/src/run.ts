@@ -1,24 +1,25 @@
 // Runs clients and faults on the items service and checks the history: npm run test:history -- --seed 7
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { DatabasePair } from './system/database-pair.ts';
+import { linesOf } from './checks/violation.ts';
 import { runSeed, type Report } from './run-seed.ts';
-import { Service } from './system/services.ts';
+import { startDatabasePair } from './system/database-pair.ts';
+import { startService, type Service } from './system/services.ts';
 
 const SERVICES = 2;
 
+/** Number of services that read from the standby. */
+const standbyReaders = (seed: number) => seed % (SERVICES + 1);
+
 const { seeds, seconds } = readArguments();
-const database = await DatabasePair.start();
+const database = await startDatabasePair();
 const services: Service[] = [];
-const interrupted = new Promise<void>((resolve) => {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => {
-      process.exitCode = 1;
-      resolve();
-    });
-});
+const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(
+  () => (process.exitCode = 1),
+);
 
 try {
   await Promise.race([runAll(), interrupted]);
@@ -40,7 +41,7 @@ async function run(seed: number) {
   await database.createDatabase(name);
   const readers = standbyReaders(seed);
   const starts = Array.from({ length: SERVICES }, async (_, index) =>
-    services.push(await Service.start(database.environment(name, index < readers))),
+    services.push(await startService(database.environment(name, index < readers))),
   );
   await Promise.all(starts);
   try {
@@ -60,19 +61,12 @@ async function run(seed: number) {
   }
 }
 
-/** Number of services that read from the standby. */
-function standbyReaders(seed: number) {
-  return seed % (SERVICES + 1);
-}
-
 async function stopServices() {
   await Promise.all(services.splice(0).map((service) => service.stop()));
 }
 
 async function print(seed: number, { violations, history, requests, unknown, faults, longestMs }: Report) {
-  for (const { check, message, lines } of violations) {
-    console.error(`seed ${seed}: not "${check}": ${message}\n${lines.map((line) => `  ${line}\n`).join('')}`);
-  }
+  for (const violation of violations) console.error(`seed ${seed}: ${linesOf(violation)}`);
   if (violations.length > 0) {
     process.exitCode = 1;
     const file = join(tmpdir(), `history-of-seed-${seed}.json`);

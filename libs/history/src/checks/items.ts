@@ -1,5 +1,4 @@
-import { createdId, idRange, isAbsent, isDone, isOutdated, isUnknown, rowsOf } from '../history.ts';
-import type { History, Operation, Row } from '../history.ts';
+import { createdId, idRange, isDone, isUnknown, rowsOf, statusOf, type Operation, type Row } from '../history.ts';
 import type { Step } from './linearizable.ts';
 
 /** State of an item that exists. */
@@ -22,7 +21,7 @@ export interface ItemStep extends Step<Item> {
 }
 
 /** The steps of each item, by its id: its writes and reads, and one read for each list that shows it or shows that it is absent. */
-export function stepsByItem({ operations }: Pick<History, 'operations'>): Map<number, ItemStep[]> {
+export function stepsByItem(operations: readonly Operation[]): Map<number, ItemStep[]> {
   const steps = new Map<number, ItemStep[]>();
   const add = (id: number, step: ItemStep) => {
     if (!steps.has(id)) steps.set(id, []);
@@ -35,25 +34,16 @@ export function stepsByItem({ operations }: Pick<History, 'operations'>): Map<nu
     const attempt = attempts.find(isDone) ?? attempts[0]!;
     const id = createdId(attempt) ?? ids.get(title);
     const startedAt = Math.min(...attempts.map((each) => each.startedAt));
-    if (id !== undefined) add(id, { ...creation(attempt, title), startedAt });
+    if (id !== undefined) add(id, { ...creation(attempt), startedAt });
   }
   for (const operation of operations) {
-    const { key, kind, body } = operation;
+    const { key, kind } = operation;
     if (kind === 'list' && isDone(operation)) addList(operation);
     if (key === undefined) continue;
-    if (isAbsent(operation)) add(key, read(operation, undefined));
-    else if (isOutdated(operation)) add(key, refusal(operation));
+    if (statusOf(operation) === 404) add(key, read(operation, undefined));
+    else if (statusOf(operation) === 412) add(key, refusal(operation));
     else if (kind === 'read' && isDone(operation)) add(key, read(operation, rowsOf(operation)[0]));
-    else if (kind === 'update' && mayBeDone(operation))
-      add(
-        key,
-        write(operation, (item) => changed(item, body!)),
-      );
-    else if (kind === 'delete' && mayBeDone(operation))
-      add(
-        key,
-        write(operation, () => undefined),
-      );
+    else if ((kind === 'update' || kind === 'delete') && mayBeDone(operation)) add(key, write(operation));
   }
 
   function addList(operation: Operation) {
@@ -90,22 +80,25 @@ function withTag(item: Item, tag: string | undefined): Item | false {
 
 const timesOf = ({ startedAt, endedAt }: Operation) => ({ startedAt, endedAt });
 
-function creation(operation: Operation, title: string): ItemStep {
-  return {
-    ...{ operation, ...timesOf(operation), isWrite: true, isOptional: isUnknown(operation) },
-    exists: isUnknown(operation) ? undefined : true,
-    apply: (state) => (state ? false : { title, status: 'Doing', outdated: [] }),
-  };
+/** Common part of the steps that change an item. */
+const change = (operation: Operation) => ({
+  ...{ operation, ...timesOf(operation), isWrite: true, isOptional: isUnknown(operation) },
+  exists: isUnknown(operation) ? undefined : operation.kind !== 'delete',
+});
+
+function creation(operation: Operation): ItemStep {
+  const item = { title: '', status: 'Doing', ...operation.body, outdated: [] };
+  return { ...change(operation), apply: (state) => (state ? false : item) };
 }
 
 /** An update or a delete, which takes effect on the version of its `If-Match` alone, however late it is. */
-function write(operation: Operation, change: (item: Item) => Item | undefined): ItemStep {
+function write(operation: Operation): ItemStep {
   return {
-    ...{ operation, ...timesOf(operation), isWrite: true, isOptional: isUnknown(operation) },
-    exists: isUnknown(operation) ? undefined : operation.kind === 'update',
+    ...change(operation),
     apply(state) {
       const item = state && withTag(state, operation.ifMatch);
-      return item ? change(item) : false;
+      if (!item) return false;
+      return operation.kind === 'delete' ? undefined : changed(item, operation.body!);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { isAbsent, isDone, isOutdated, isOfUsedKey, rowsOf, type Operation } from '../history.ts';
+import { isDone, rowsOf, type Operation } from '../history.ts';
 import type { Freeze } from '../system/faults.ts';
 
 /** A list of a larger limit is read in several chunks, each as it was at its own time. */
@@ -12,11 +12,9 @@ export function unexpectedResponse(operation: Operation) {
   const { response, error } = operation;
   if (error === 'SyntaxError') return 'A whole response is not JSON';
   if (!response || isDone(operation) || [500, 503].includes(response.status)) return undefined;
-  const isExpected =
-    (isAbsent(operation) && operation.key !== undefined) ||
-    (isOutdated(operation) && operation.ifMatch !== undefined) ||
-    (isOfUsedKey(operation) && operation.idempotencyKey !== undefined);
-  return isExpected ? undefined : `Unexpected status ${response.status}`;
+  const { key, ifMatch, idempotencyKey } = operation;
+  const causes: Record<number, unknown> = { 404: key, 412: ifMatch, 422: idempotencyKey };
+  return causes[response.status] !== undefined ? undefined : `Unexpected status ${response.status}`;
 }
 
 export function responseOfAnotherRequest(operation: Operation) {

@@ -1,22 +1,9 @@
-import type { Operation } from '../history.ts';
-import { describe } from '../history.ts';
-
-export type CheckName =
-  | 'responses belong to their requests'
-  | 'responses are of the contract'
-  | 'a create makes one item'
-  | 'a key makes one item'
-  | 'ids increase'
-  | 'totals equal rows'
-  | 'pages are whole and in order'
-  | 'walks neither skip nor repeat'
-  | 'items are linearizable'
-  | 'acknowledged writes stay'
-  | 'requests end in time';
+import { describe, type Operation } from '../history.ts';
 
 /** What a history must not show. */
 export interface Violation {
-  check: CheckName;
+  /** The sentence that does not hold. */
+  check: string;
   message: string;
   /** The shortest part of the history that shows it, a line for each operation. */
   lines: string[];
@@ -25,7 +12,7 @@ export interface Violation {
 /** The violation of the first operation for which `find` returns a message. */
 export function first(
   operations: readonly Operation[],
-  check: CheckName,
+  check: string,
   find: (operation: Operation) => string | undefined,
 ): Violation[] {
   for (const operation of operations) {
@@ -34,3 +21,7 @@ export function first(
   }
   return [];
 }
+
+/** The violation as it is printed. */
+export const linesOf = ({ check, message, lines }: Violation) =>
+  `not "${check}": ${message}\n${lines.map((line) => `  ${line}\n`).join('')}`;

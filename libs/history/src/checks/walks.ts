@@ -1,42 +1,41 @@
-import { isDone, rowsOf, type Operation } from '../history.ts';
-import { stepsByItem, type ItemStep } from './items.ts';
-
-interface WalkError {
-  message: string;
-  walk: number;
-  id: number;
-}
-
-/** Times at which an item began and ceased to exist, each between two bounds. */
-interface Lifetime {
-  id: number;
-  created: { from: number; to: number };
-  deleted: { from: number; to: number };
-}
+import { createdId, describe, isDone, rowsOf, type Operation } from '../history.ts';
+import type { ItemStep } from './items.ts';
+import type { Violation } from './violation.ts';
 
 /**
  * Checks each walk over all pages. A row that is deleted or created moves those of higher ids to another page, so what is certain is:
  * items that exist throughout the walk, and whose ids are lower than any that appeared or disappeared, are in it exactly once.
- * @returns the first error
  */
-export function findWalkErrors(operations: readonly Operation[]): WalkError[] {
-  const lifetimes = [...stepsByItem({ operations: [...operations] })].flatMap(([id, steps]) => lifetimeOf(id, steps));
+export function findBrokenWalk(
+  operations: readonly Operation[],
+  items: ReadonlyMap<number, readonly ItemStep[]>,
+): Violation[] {
   for (const [walk, pages] of Map.groupBy(operations, (operation) => operation.walk)) {
     if (walk === undefined || !isComplete(pages)) continue;
-    const time = { from: pages[0]!.startedAt, to: pages.at(-1)!.endedAt };
-    const unstable = lifetimes.filter(({ created, deleted }) => overlaps(created, time) || overlaps(deleted, time));
-    const limit = Math.min(...unstable.map(({ id }) => id));
+    const existence = [...items].map(([id, steps]) => ({
+      id,
+      exists: existsThroughout(steps, pages[0]!.startedAt, pages.at(-1)!.endedAt),
+    }));
+    const limit = Math.min(...existence.filter(({ exists }) => exists === undefined).map(({ id }) => id));
     const seen = pages.flatMap(rowsOf).map(({ id }) => id);
-    for (const { id, created, deleted } of lifetimes) {
-      if (id >= limit || created.to > time.from || deleted.from < time.to) continue;
+    for (const { id, exists } of existence) {
+      if (!exists || id >= limit) continue;
       const times = seen.filter((each) => each === id).length;
-      if (times !== 1) return [{ message: `Walk ${walk} has item ${id} ${times} times`, walk, id }];
+      if (times === 1) continue;
+      const shown = operations.filter(
+        (each) => each.walk === walk || createdId(each) === id || (each.key === id && each.kind === 'delete'),
+      );
+      return [
+        {
+          check: 'walks neither skip nor repeat',
+          message: `Walk ${walk} has item ${id} ${times} times`,
+          lines: shown.toSorted((a, b) => a.startedAt - b.startedAt).map((each) => describe(each, id)),
+        },
+      ];
     }
   }
   return [];
 }
-
-const overlaps = (a: { from: number; to: number }, b: { from: number; to: number }) => a.from < b.to && a.to > b.from;
 
 /** Whether every page was read, and the last one was not full. */
 function isComplete(pages: readonly Operation[]) {
@@ -44,27 +43,15 @@ function isComplete(pages: readonly Operation[]) {
   return pages.every(isDone) && rowsOf(last).length < last.position!.limit;
 }
 
-/** @returns nothing for an item that no create has made */
-function lifetimeOf(id: number, steps: readonly ItemStep[]): Lifetime[] {
-  const create = steps.find(({ operation }) => operation.kind === 'create');
-  if (!create) return [];
+/** Whether an item exists throughout a time, or at no moment of it; `undefined` when it may appear or disappear. */
+function existsThroughout(steps: readonly ItemStep[], from: number, to: number): boolean | undefined {
+  const of = (kind: Operation['kind']) => steps.filter(({ operation, isWrite }) => isWrite && operation.kind === kind);
   const present = steps.filter(({ exists }) => exists);
-  const acknowledged = steps.filter(
-    ({ operation, exists }) => operation.kind === 'delete' && exists === false && isDone(operation),
-  );
-  const createdBy = Math.min(...[...present, ...acknowledged].map(({ endedAt }) => endedAt));
-  const gone = steps.filter(({ exists, startedAt }) => exists === false && startedAt > createdBy);
-
-  const lastSeen = Math.max(...present.map(({ startedAt }) => startedAt));
-  const deletes = steps.filter(({ operation, isWrite }) => operation.kind === 'delete' && isWrite);
-  return [
-    {
-      id,
-      created: { from: create.startedAt, to: createdBy },
-      deleted: {
-        from: Math.max(lastSeen, Math.min(...deletes.map(({ startedAt }) => startedAt))),
-        to: Math.min(...[...acknowledged, ...gone].map(({ endedAt }) => endedAt)),
-      },
-    },
-  ];
+  const isCreated = present.some(({ endedAt }) => endedAt <= from);
+  // An id never comes back: an item that is seen after a delete of unknown outcome has existed before, too.
+  const isDeletedLater = of('delete').every(({ startedAt }) => startedAt >= to);
+  if (isCreated && (isDeletedLater || present.some(({ startedAt }) => startedAt >= to))) return true;
+  const createdBy = Math.min(...present.map(({ endedAt }) => endedAt));
+  const isGone = steps.some((step) => step.exists === false && step.startedAt >= createdBy && step.endedAt <= from);
+  return isGone || of('create').every(({ startedAt }) => startedAt >= to) ? false : undefined;
 }

@@ -1,15 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  createdId,
-  isDone,
-  isUnknown,
-  rowsOf,
-  type History,
-  type Operation,
-  type Request,
-  type Row,
-} from '../history.ts';
+import { createdId, isDone, isUnknown, rowsOf } from '../history.ts';
+import type { History, Operation, Request, Row } from '../history.ts';
 import type { Random } from './random.ts';
 import type { Send } from './send.ts';
 
@@ -173,7 +165,7 @@ export async function runClient({ name, random, urls, known, history, send, seco
     if (kind === 'walk') return walk();
     if (kind === 'page') return perform(list(random.integer(1, 8), random.integer(1, 40)));
     if (kind === 'list') return perform(list(1, WHOLE_LIST));
-    if (kind === 'summary') return perform({ kind, method: 'GET', path: '/v1/items/summary' });
+    if (kind === 'summary') return perform(summary);
     const key = kind === 'create' ? undefined : known.pick(random, kind === 'delete' ? 0.02 : 0.2);
     if (key === undefined || kind === 'create') return create();
     if (kind === 'read' || !known.mayWrite(key)) {
@@ -197,3 +189,5 @@ export function list(page: number, limit: number): Request {
   const position = { offset: (page - 1) * limit, limit };
   return { kind: 'list', method: 'GET', path: `/v1/items?page=${page}&limit=${limit}`, position };
 }
+
+export const summary: Request = { kind: 'summary', method: 'GET', path: '/v1/items/summary' };

@@ -28,7 +28,7 @@ export class Random {
   }
 
   /** Picks a name in proportion to its weight. */
-  weighted<Name extends string>(weights: Record<Name, number>) {
+  weighted<Name extends string>(weights: Partial<Record<Name, number>>) {
     const entries = Object.entries(weights) as [Name, number][];
     let rest = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
     return (entries.find(([, weight]) => (rest -= weight) < 0) ?? entries[0]!)[0];

@@ -33,23 +33,15 @@ export type Send = (request: HttpRequest) => Promise<HttpResponse>;
 export function openClient(): { send: Send; close: () => void } {
   const agent = new Agent({ keepAlive: true, maxSockets: 2 });
 
-  async function send({
-    url,
-    method,
-    path,
-    body,
-    requestId,
-    ifMatch,
-    idempotencyKey,
-  }: HttpRequest): Promise<HttpResponse> {
+  async function send({ url, method, path, body, ...ids }: HttpRequest): Promise<HttpResponse> {
     const outgoing = request(url + path, {
       method,
       agent,
       headers: {
-        'x-request-id': requestId,
+        'x-request-id': ids.requestId,
         ...(body && { 'content-type': 'application/json' }),
-        ...(ifMatch && { 'if-match': ifMatch }),
-        ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+        ...(ids.ifMatch && { 'if-match': ids.ifMatch }),
+        ...(ids.idempotencyKey && { 'idempotency-key': ids.idempotencyKey }),
       },
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
@@ -57,14 +49,13 @@ export function openClient(): { send: Send; close: () => void } {
       outgoing.on('response', resolve).on('error', reject);
       outgoing.end(body && JSON.stringify(body));
     });
-    const received = await text(response);
-    const total = response.headers['x-total-count'];
+    const { 'x-request-id': requestId, 'x-total-count': total, etag } = response.headers;
     return {
       status: response.statusCode!,
-      requestId: response.headers['x-request-id'] as string | undefined,
+      requestId: requestId as string | undefined,
       total: total === undefined ? undefined : Number(total),
-      tag: response.headers.etag,
-      body: JSON.parse(received) as unknown,
+      tag: etag,
+      body: JSON.parse(await text(response)) as unknown,
     };
   }
   return { send, close: () => agent.destroy() };

@@ -11,16 +11,28 @@ const FREEZE_MS = 2_000;
 /** A cut is within the head or the body of a message. */
 const CUT_BYTES = 3_000;
 
-export type Fault = { afterMs: number } & (
-  | { kind: 'freeze primary'; ms: number }
-  | { kind: 'freeze standby'; ms: number }
-  | { kind: 'restart primary' }
-  | { kind: 'failover' }
-  | { kind: 'kill service'; service: number; ms: number }
-  | { kind: 'freeze service'; service: number; ms: number }
-  | { kind: 'cut client'; service: number; cut: Cut }
-  | { kind: 'cut database'; cut: Cut }
-);
+export type FaultKind =
+  | ('freeze primary' | 'freeze standby' | 'restart primary' | 'failover')
+  | ('kill service' | 'freeze service')
+  | ('cut client' | 'cut database');
+
+/** Lanes of faults, each with the bounds of the delay before a fault, and the weights of its kinds. */
+const LANES: { delays: [low: number, high: number]; kinds: Partial<Record<FaultKind, number>> }[] = [
+  { delays: [200, 1_500], kinds: { 'freeze primary': 3, 'freeze standby': 2, 'restart primary': 2, failover: 4 } },
+  { delays: [200, 1_500], kinds: { 'kill service': 1, 'freeze service': 1 } },
+  { delays: [20, 400], kinds: { 'cut client': 3, 'cut database': 2 } },
+];
+
+export interface Fault {
+  kind: FaultKind;
+  /** Delay after the end of the one before it in its lane. */
+  afterMs: number;
+  /** Time for which a process is stopped. */
+  ms: number;
+  /** Index of a service. */
+  service: number;
+  cut: Cut;
+}
 
 /** Time in which a service process was stopped by a signal. */
 export interface Freeze {
@@ -34,49 +46,30 @@ export interface FaultyParts {
   services: Service[];
 }
 
-/**
- * Makes the faults of a seed, in lanes: each fault of a lane has a delay after the end of the one before it.
- * Not every seed has every lane, because many faults at once leave few operations.
- */
+/** Makes the faults of a seed. Not every seed has every lane, because many faults at once leave few operations. */
 export function makeSchedule(random: Random, seconds: number, services: number): Fault[][] {
-  const service = () => random.integer(0, services - 1);
-  const cut = (): Cut => ({ from: random.pick(['client', 'server'] as const), bytes: random.integer(0, CUT_BYTES) });
-  const ms = () => random.integer(50, FREEZE_MS);
-  const makers: (() => Fault)[] = [
-    () => {
-      const afterMs = random.integer(200, 1_500);
-      const kind = random.weighted({ 'freeze primary': 3, 'freeze standby': 2, 'restart primary': 2, failover: 4 });
-      return kind === 'restart primary' || kind === 'failover' ? { afterMs, kind } : { afterMs, kind, ms: ms() };
-    },
-    () => ({
-      afterMs: random.integer(200, 1_500),
-      kind: random.pick(['kill service', 'freeze service'] as const),
-      service: service(),
-      ms: ms(),
-    }),
-    () => {
-      const afterMs = random.integer(20, 400);
-      return random.chance(0.6)
-        ? { afterMs, kind: 'cut client', service: service(), cut: cut() }
-        : { afterMs, kind: 'cut database', cut: cut() };
-    },
-  ];
-  return makers
-    .filter(() => random.chance(0.8))
-    .map((make) => {
-      const lane: Fault[] = [];
-      for (let at = 0; at < seconds * 1_000;) {
-        const fault = make();
-        at += fault.afterMs;
-        lane.push(fault);
-      }
-      return lane;
-    });
+  return LANES.filter(() => random.chance(0.8)).map(({ delays, kinds }) => {
+    const lane: Fault[] = [];
+    for (let at = 0; at < seconds * 1_000; at += lane.at(-1)!.afterMs)
+      lane.push({
+        kind: random.weighted(kinds),
+        afterMs: random.integer(...delays),
+        ms: random.integer(50, FREEZE_MS),
+        service: random.integer(0, services - 1),
+        cut: { from: random.pick(['client', 'server'] as const), bytes: random.integer(0, CUT_BYTES) },
+      });
+    return lane;
+  });
 }
 
 /** Runs the lanes until the time of the clients has passed; each fault has then healed. */
-export async function runFaults(lanes: Fault[][], parts: FaultyParts, history: History, seconds: number) {
-  const counts: Partial<Record<Fault['kind'], number>> = {};
+export async function runFaults(
+  lanes: Fault[][],
+  { database, services }: FaultyParts,
+  history: History,
+  seconds: number,
+) {
+  const counts: Partial<Record<FaultKind, number>> = {};
   const freezes: Freeze[] = [];
 
   async function runLane(lane: Fault[]) {
@@ -88,17 +81,21 @@ export async function runFaults(lanes: Fault[][], parts: FaultyParts, history: H
     }
   }
 
-  async function cause(fault: Fault) {
-    const { database, services } = parts;
-    switch (fault.kind) {
+  async function freeze(ms: number, signal: (name: 'SIGSTOP' | 'SIGCONT') => unknown) {
+    await signal('SIGSTOP');
+    await sleep(ms);
+    await signal('SIGCONT');
+  }
+
+  async function cause({ kind, ms, service: index, cut }: Fault) {
+    const service = services[index]!;
+    switch (kind) {
       case 'freeze primary':
-      case 'freeze standby': {
-        const role = fault.kind === 'freeze primary' ? 'primary' : 'standby';
-        await database.signal(role, 'SIGSTOP');
-        await sleep(fault.ms);
-        await database.signal(role, 'SIGCONT');
+        await freeze(ms, (name) => database.signal('primary', name));
         break;
-      }
+      case 'freeze standby':
+        await freeze(ms, (name) => database.signal('standby', name));
+        break;
       case 'restart primary':
         await database.restart();
         break;
@@ -106,24 +103,22 @@ export async function runFaults(lanes: Fault[][], parts: FaultyParts, history: H
         await database.failOver();
         break;
       case 'kill service':
-        await services[fault.service]!.kill();
+        await service.kill();
         // Some are restarted at once, so that the new process meets what the old one left.
-        await sleep(fault.ms / 4);
-        await services[fault.service]!.start();
+        await sleep(ms / 4);
+        await service.start();
         break;
       case 'freeze service': {
         const from = history.now();
-        services[fault.service]!.signal('SIGSTOP');
-        await sleep(fault.ms);
-        services[fault.service]!.signal('SIGCONT');
-        freezes.push({ service: fault.service, from, to: history.now() });
+        await freeze(ms, (name) => service.signal(name));
+        freezes.push({ service: index, from, to: history.now() });
         break;
       }
       case 'cut client':
-        services[fault.service]!.proxy.cut(fault.cut);
+        service.proxy.cut(cut);
         break;
       case 'cut database':
-        database.proxies.forEach((proxy) => proxy.cut(fault.cut));
+        database.proxies.forEach((proxy) => proxy.cut(cut));
     }
   }
 

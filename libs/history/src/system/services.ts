@@ -1,40 +1,26 @@
 import { join } from 'node:path';
 import { startProcess } from '@rest-services/testing/process';
-import { openProxy, type TcpProxy } from './tcp-proxy.ts';
+import { openProxy } from './tcp-proxy.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', '..', 'apps', 'items', 'dist', 'main.js');
 
 const START_MS = 60_000;
 
-/** A process of the items service that clients reach through a proxy, which keeps its URL across restarts. */
-export class Service {
-  readonly proxy: TcpProxy;
-  readonly #environment: NodeJS.ProcessEnv;
-  #process: ReturnType<typeof startProcess> | undefined;
-  #port: number | undefined;
+export type Service = Awaited<ReturnType<typeof startService>>;
 
-  static async start(environment: NodeJS.ProcessEnv) {
-    const service: Service = new Service(environment, await openProxy(() => service.#port));
-    await service.start();
-    return service;
-  }
-
-  private constructor(environment: NodeJS.ProcessEnv, proxy: TcpProxy) {
-    this.#environment = environment;
-    this.proxy = proxy;
-  }
-
-  get url() {
-    return `http://127.0.0.1:${this.proxy.port}`;
-  }
+/** Starts a process of the items service that clients reach through a proxy, which keeps its URL across restarts. */
+export async function startService(environment: NodeJS.ProcessEnv) {
+  let port: number | undefined;
+  let instance: ReturnType<typeof startProcess>;
+  const proxy = await openProxy(() => port);
 
   /** Starts a process, and another one when it ends because the database can't be reached. @throws Error after a minute */
-  async start() {
+  async function start() {
     const deadline = Date.now() + START_MS;
     for (;;) {
-      this.#process = startProcess(MAIN, this.#environment);
+      instance = startProcess(MAIN, environment);
       try {
-        this.#port = Number(new URL(await this.#process.listening()).port);
+        port = Number(new URL(await instance.listening()).port);
         return;
       } catch (error) {
         if (Date.now() > deadline) throw error;
@@ -42,18 +28,19 @@ export class Service {
     }
   }
 
-  async kill() {
-    this.#port = undefined;
-    this.#process!.child.kill('SIGKILL');
-    await this.#process!.ended;
+  async function kill() {
+    port = undefined;
+    instance.child.kill('SIGKILL');
+    await instance.ended;
   }
 
-  signal(name: 'SIGSTOP' | 'SIGCONT') {
-    this.#process!.child.kill(name);
-  }
-
-  async stop() {
-    await this.kill();
-    await this.proxy.close();
-  }
+  await start();
+  return {
+    ...{ proxy, url: `http://127.0.0.1:${proxy.port}`, start, kill },
+    signal: (name: 'SIGSTOP' | 'SIGCONT') => instance.child.kill(name),
+    stop: async () => {
+      await kill();
+      await proxy.close();
+    },
+  };
 }

@@ -9,72 +9,55 @@ export interface Cut {
   bytes: number;
 }
 
+interface Pair {
+  cut: Cut | undefined;
+  close(): void;
+}
+
 /**
  * Forwards connections of a port of its own.
  * @param target port of 127.0.0.1 for each new connection; `undefined` closes it
  */
 export async function openProxy(target: () => number | undefined) {
   const pairs = new Set<Pair>();
-  const server = createServer((client) => {
+  const listener = createServer((client) => {
     const port = target();
-    if (port === undefined) return client.destroy();
-    const pair = new Pair(client, connect({ port, host: '127.0.0.1' }));
+    if (port === undefined) return void client.destroy();
+    const server = connect({ port, host: '127.0.0.1' });
+    const pair: Pair = { cut: undefined, close: () => [client, server].forEach((socket) => socket.destroy()) };
     pairs.add(pair);
-    pair.onClose(() => pairs.delete(pair));
-    return undefined;
+    client.once('close', () => pairs.delete(pair));
+    forward('client', client, server, pair);
+    forward('server', server, client, pair);
   }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  await once(listener, 'listening');
 
   return {
-    port: (server.address() as AddressInfo).port,
+    port: (listener.address() as AddressInfo).port,
     /** Arms all open connections: each is closed after the bytes. */
-    cut: (cut: Cut) => pairs.forEach((pair) => pair.arm(cut)),
+    cut: (cut: Cut) => pairs.forEach((pair) => (pair.cut ??= { ...cut })),
     close: async () => {
       pairs.forEach((pair) => pair.close());
-      server.close();
-      await once(server, 'close');
+      listener.close();
+      await once(listener, 'close');
     },
   };
 }
 
-class Pair {
-  readonly #sockets: { client: Socket; server: Socket };
-  #cut: Cut | undefined;
-
-  constructor(client: Socket, server: Socket) {
-    this.#sockets = { client, server };
-    this.#forward('client', client, server);
-    this.#forward('server', server, client);
-  }
-
-  arm(cut: Cut) {
-    this.#cut ??= { ...cut };
-  }
-
-  close() {
-    this.#sockets.client.destroy();
-    this.#sockets.server.destroy();
-  }
-
-  onClose(listener: () => void) {
-    this.#sockets.client.once('close', listener);
-  }
-
-  #forward(from: Cut['from'], source: Socket, target: Socket) {
-    source.setNoDelay(true);
-    source.on('data', (chunk) => {
-      const cut = this.#cut;
-      if (cut?.from === from && (cut.bytes -= chunk.length) < 0) {
-        // The bytes before the cut arrive: they are what distinguishes one cut from another.
-        target.write(chunk.subarray(0, chunk.length + cut.bytes), () => this.close());
-        source.removeAllListeners('data').resume();
-      } else if (!target.write(chunk)) {
-        source.pause();
-        target.once('drain', () => source.resume());
-      }
-    });
-    source.on('end', () => target.end());
-    source.on('error', () => undefined);
-    source.on('close', () => target.destroy());
-  }
+function forward(from: Cut['from'], source: Socket, target: Socket, pair: Pair) {
+  source.setNoDelay(true);
+  source.on('data', (chunk) => {
+    const { cut } = pair;
+    if (cut?.from === from && (cut.bytes -= chunk.length) < 0) {
+      // The bytes before the cut arrive: they are what distinguishes one cut from another.
+      target.write(chunk.subarray(0, chunk.length + cut.bytes), () => pair.close());
+      source.removeAllListeners('data').resume();
+    } else if (!target.write(chunk)) {
+      source.pause();
+      target.once('drain', () => source.resume());
+    }
+  });
+  source.on('end', () => target.end());
+  source.on('error', () => undefined);
+  source.on('close', () => target.destroy());
 }
