@@ -24,7 +24,8 @@ export {
 } from './migrations/row-counts.ts';
 export { type IdempotencyKey } from './rows/insert.ts';
 export { type List } from './rows/list.ts';
-export { repository, type Page, type Repository } from './rows/repository.ts';
+export { type Page } from './rows/page.ts';
+export { repository, type Repository } from './rows/repository.ts';
 export { type Table } from './rows/table.ts';
 export { errorCode, SQLSTATE } from './sqlstate.ts';
 export { WRITE_MS } from './time-budget.ts';

@@ -1,6 +1,8 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../connection/database.ts';
-import { isLarge, shortLockTimeout, type WithId } from './row.ts';
+import type { Value } from '../connection/session.ts';
+import type { Statement } from '../connection/statement.ts';
+import { isWrittenAlone, shortLockTimeout, type WithId } from './row.ts';
 import { LEFT_OUT, MAX_WRITES, SharedStatement } from './shared-statement.ts';
 
 /** The row that a write changes. */
@@ -10,49 +12,67 @@ export type Target = WithId & {
 };
 
 /** A row that a shared statement has found; it is unchanged if another session had locked it. */
-export type Found = WithId & { is_changed: boolean };
+type Found = WithId & { is_changed: boolean };
+
+/** Statements for one kind of change, and their values. */
+interface ChangeStatements<Given extends Target> {
+  one: Statement<unknown>;
+  /** As `one`, of one version of the row, which is the last value. */
+  version: Statement<unknown>;
+  /** Made by `changeUnlockedRows`. */
+  many: Statement<Found>;
+  valuesOf: (change: Given) => Value[];
+  /** @param changes of different rows */
+  valuesOfMany: (changes: readonly Given[]) => Value[];
+  /** Result of a further change of the same row in one statement. */
+  repeated: boolean | typeof LEFT_OUT;
+}
 
 /**
- * Shares statements among changes of rows. A shared statement waits for no locked row: such rows get statements of their own, so that
- * only their clients wait.
+ * Shares statements among changes of rows: updates, or deletes. A shared statement waits for no locked row: such rows get statements
+ * of their own, so that only their clients wait.
  */
-export abstract class Change<Change extends Target> extends SharedStatement<Change, boolean> {
-  protected readonly db: Database<unknown>;
-  protected readonly table: string;
-  /** Result of a further change of the same row in one statement. */
-  protected abstract readonly repeated: boolean | typeof LEFT_OUT;
+export class Change<Given extends Target> extends SharedStatement<Given, boolean> {
+  readonly #db: Database<unknown>;
+  readonly #table: string;
+  readonly #statements: ChangeStatements<Given>;
 
-  constructor(db: Database<unknown>, table: string) {
+  constructor(db: Database<unknown>, table: string, statements: ChangeStatements<Given>) {
     super(db, MAX_WRITES);
-    this.db = db;
-    this.table = table;
+    this.#db = db;
+    this.#table = table;
+    this.#statements = statements;
   }
 
   /** @returns whether the row exists, in the version of the change where it has one */
-  apply(change: Change): Promise<boolean> {
-    const isAlone = change.xmin !== undefined || isLarge(change);
-    return isAlone ? this.runAlone(change) : this.share(change);
+  apply(change: Given): Promise<boolean> {
+    return change.xmin !== undefined || isWrittenAlone(change) ? this.runAlone(change) : this.share(change);
   }
 
-  protected abstract changeOne(change: Change): Promise<boolean>;
-
-  /** Changes the unlocked rows among many, each of which is named once. */
-  protected abstract changeMany(changes: readonly Change[]): Promise<readonly Found[]>;
-
-  protected override async runShared(changes: readonly Change[]) {
-    if (changes.length === 1 && !this.db.lockWaits.isFull) return [await this.runAlone(changes[0]!)];
+  protected override async runShared(changes: readonly Given[]) {
+    if (changes.length === 1 && !this.#db.lockWaits.isFull) return [await this.runAlone(changes[0]!)];
+    const { many, valuesOfMany, repeated } = this.#statements;
     // Of several entries with one id, a map keeps the last.
     const firsts = new Map(changes.toReversed().map((change) => [change.id, change]));
-    const found = new Map((await this.changeMany([...firsts.values()])).map((row) => [row.id, row]));
+    const { rows } = await this.#db.write(many, valuesOfMany([...firsts.values()]));
+    const found = new Map(rows.map((row) => [row.id, row]));
     return changes.map((change) => {
       const row = found.get(change.id);
       if (row && !row.is_changed) return LEFT_OUT;
-      return firsts.get(change.id) === change ? row !== undefined : this.repeated;
+      return firsts.get(change.id) === change ? row !== undefined : repeated;
     });
   }
 
-  protected override runAlone(change: Change, deadline?: number) {
-    return this.db.lockWaits.runInTurn(() => this.changeOne(change), `${this.table} ${change.id}`, deadline);
+  protected override runAlone(change: Given, deadline?: number) {
+    const { one, version, valuesOf } = this.#statements;
+    const { id, xmin } = change;
+    const changeOne = () =>
+      xmin === undefined ? this.#db.write(one, valuesOf(change)) : this.#db.write(version, [...valuesOf(change), xmin]);
+    return this.#db.lockWaits.runInTurn(
+      async () => (await changeOne()).rowCount !== 0,
+      `${this.#table} ${id}`,
+      deadline,
+    );
   }
 }
 

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { ReusedKeyError } from '@rest-services/errors';
 import { sql, type RawBuilder } from 'kysely';
 import type { Database } from '../connection/database.ts';
-import { errorClass, SQLSTATE_CLASS } from '../sqlstate.ts';
-import { isLarge, shortLockTimeout, type Values, type WithId } from './row.ts';
-import { MAX_WRITES, SharedStatement } from './shared-statement.ts';
 import { columnList, parameter, prepared } from '../connection/statement.ts';
+import { errorClass, SQLSTATE_CLASS } from '../sqlstate.ts';
+import { isWrittenAlone, shortLockTimeout, type Values, type WithId } from './row.ts';
+import { MAX_WRITES, SharedStatement } from './shared-statement.ts';
 
 /** A key that a client sends again when it repeats a request, because it does not know the outcome. */
 export interface IdempotencyKey {
@@ -58,7 +58,7 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
    */
   async insertRow(row: Values, once: IdempotencyKey | undefined): Promise<number> {
     const insertion = { row, once };
-    const { id, isSame } = await (isLarge(row) ? this.runAlone(insertion) : this.share(insertion));
+    const { id, isSame } = await (isWrittenAlone(row) ? this.runAlone(insertion) : this.share(insertion));
     if (!isSame) throw new ReusedKeyError();
     return id;
   }

@@ -1,8 +1,8 @@
 import { coalesce } from '@rest-services/concurrency';
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely';
 import type { Database } from '../connection/database.ts';
-import type { WithId } from './row.ts';
 import { columnList, parameter, prepared, type Statement } from '../connection/statement.ts';
+import type { WithId } from './row.ts';
 
 /** Maximum number of rows that one statement of a list reads. */
 export const CHUNK_ROWS = 250;
@@ -20,6 +20,8 @@ export interface List<Row> {
   next: (() => Promise<List<Row>>) | undefined;
   /** Changes whenever a row of the list changes; `undefined` for lists of a single chunk, and for long ones. */
   version?: string | undefined;
+  /** JSON of the rows, which is made once for all requests that share the list. */
+  json?: string;
 }
 
 /** Continues lists in the order of the ids. */
@@ -63,8 +65,8 @@ export class WholeList<Row extends WithId> {
   constructor(
     db: Database<unknown>,
     table: string,
-    columns: readonly string[],
-    { conditions, longText }: { conditions: readonly RawBuilder<SqlBool>[]; longText: string | undefined },
+    { columns, longText }: { columns: readonly string[]; longText?: string | undefined },
+    conditions: readonly RawBuilder<SqlBool>[],
   ) {
     this.#db = db;
     this.#first = prepared(chunk(select<Row>(table, columns, conditions), { longText }));
@@ -72,7 +74,7 @@ export class WholeList<Row extends WithId> {
     this.#chunks = new Chunks(db, (id) => select(table, columns, [...conditions, sql`id > ${id}`]), longText);
   }
 
-  /** Reads the first chunk. Calls in one event-loop turn share it. */
+  /** Reads the first chunk. Calls in one iteration of the event loop share it. */
   readonly readFirst = coalesce(async () => {
     const list = this.#chunks.after((await this.#db.read(this.#first, [])).rows);
     if (!list.next) return list;

@@ -1,13 +1,18 @@
-import { SharedCalls } from '@rest-services/concurrency';
+import { coalesce } from '@rest-services/concurrency';
 import { sql } from 'kysely';
 import type { Database } from '../connection/database.ts';
-import { CHUNK_ROWS } from './list.ts';
-import type { WithId } from './row.ts';
 import { columnList, parameter, prepared, type Statement } from '../connection/statement.ts';
+import { CHUNK_ROWS, Chunks, select, type List } from './list.ts';
+import type { WithId } from './row.ts';
 
 export interface Position {
   offset: number;
   limit: number;
+}
+
+/** A page of a table, and the number of all rows, both of one snapshot. */
+export interface Page<Row> extends List<Row> {
+  total: number;
 }
 
 interface Total {
@@ -20,8 +25,7 @@ export class Pages<Row extends WithId> {
   readonly #first: Statement<Row & Total>;
   /** An empty page is one row of nulls with the total. */
   readonly #deep: Statement<(Row | { id: null }) & Total>;
-
-  readonly #calls = new SharedCalls<{ total: number; rows: Row[] }>();
+  readonly #chunks: Chunks<Row>;
 
   constructor(db: Database<unknown>, table: string, columns: readonly string[]) {
     this.#db = db;
@@ -37,18 +41,16 @@ export class Pages<Row extends WithId> {
         ${inOrder}
       ) as page on true
       order by page.id`);
+    this.#chunks = new Chunks(db, (id) => select(table, columns, [sql`id > ${id}`]));
   }
 
-  /** Reads the first chunk of a page, and the number of all rows, from one snapshot. Calls in one event-loop turn share it. */
-  readPage(position: Position) {
-    return this.#calls.shareCall(JSON.stringify(position), () => this.readNow(position));
-  }
-
-  private async readNow({ offset, limit }: Position) {
+  /** Reads the first chunk of a page, and the number of all rows. Calls in one iteration of the event loop share it. */
+  readonly readPage = coalesce(async ({ offset, limit }: Position): Promise<Page<Row>> => {
     const maximum = Math.min(limit, CHUNK_ROWS);
     const { rows } = await (offset === 0
       ? this.#db.read(this.#first, [maximum])
       : this.#db.read(this.#deep, [offset, maximum]));
-    return { total: rows[0]?.total_count ?? 0, rows: rows.filter((row): row is Row & Total => row.id !== null) };
-  }
+    const present = rows.filter((row): row is Row & Total => row.id !== null);
+    return { total: rows[0]?.total_count ?? 0, ...this.#chunks.after(present, limit) };
+  });
 }

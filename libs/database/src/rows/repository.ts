@@ -2,16 +2,16 @@ import { PreconditionFailedError } from '@rest-services/errors';
 import { sql, type InsertType, type SelectType, type SqlBool, type UpdateType } from 'kysely';
 import type { Database } from '../connection/database.ts';
 import type { Value } from '../connection/session.ts';
+import { prepared, type Statement } from '../connection/statement.ts';
 import type { Change, Target } from './change.ts';
-import { Delete } from './delete.ts';
+import { createDelete } from './delete.ts';
 import { Find } from './find.ts';
 import { Insert, type IdempotencyKey } from './insert.ts';
-import { Chunks, select, WholeList, type List } from './list.ts';
-import { Pages, type Position } from './page.ts';
+import { select, WholeList, type List } from './list.ts';
+import { Pages, type Page, type Position } from './page.ts';
 import type { Values, WithId } from './row.ts';
 import { Search, type SearchOptions } from './search.ts';
-import { prepared, type Statement } from '../connection/statement.ts';
-import { Update, type UpdateOptions } from './update.ts';
+import { createUpdate, type UpdateOptions } from './update.ts';
 
 /** What a service reads and writes of a table. */
 export interface RepositoryOptions<Read, Inserted, Updated> {
@@ -23,11 +23,6 @@ export interface RepositoryOptions<Read, Inserted, Updated> {
   insert: readonly Inserted[];
   update: UpdateOptions<Updated>;
   search?: SearchOptions<Read>;
-}
-
-/** A page of a table, and the number of all rows, both of one snapshot. */
-export interface Page<Row> extends List<Row> {
-  total: number;
 }
 
 /** Makes the repository of a table whose bigint `id` the database assigns. */
@@ -59,10 +54,9 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
   readonly #find: Find<Row>;
   readonly #version: Statement<Row & { xmin: string }>;
   readonly #insert: Insert;
-  readonly #update: Update;
-  readonly #delete: Delete;
+  readonly #update: Change<Values & Target>;
+  readonly #delete: Change<Target>;
   readonly #pages: Pages<Row>;
-  readonly #chunks: Chunks<Row>;
   readonly #lists = new Map<string, WholeList<Row>>();
   readonly #search: Search<Row> | undefined;
 
@@ -74,10 +68,9 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
     this.#find = new Find(db, table, columns, longText);
     this.#version = prepared(select(table, [...columns, 'xmin'], [sql`id = ${0}`]));
     this.#insert = new Insert(db, table, insert);
-    this.#update = new Update(db, table, update);
-    this.#delete = new Delete(db, table);
+    this.#update = createUpdate(db, table, update);
+    this.#delete = createDelete(db, table);
     this.#pages = new Pages(db, table, columns);
-    this.#chunks = new Chunks(db, (id) => select(table, columns, [sql`id > ${id}`]));
     this.#search = search && new Search(db, table, columns, { ...search, longText });
   }
 
@@ -122,9 +115,8 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
   }
 
   /** Reads a page in the order of the ids, of any length and at any depth. The table needs `createRowCounts`, and has no `longText`. */
-  async page(position: Position): Promise<Page<Row>> {
-    const { total, rows } = await this.#pages.readPage(position);
-    return { total, ...this.#chunks.after(rows, position.limit) };
+  page(position: Position): Promise<Page<Row>> {
+    return this.#pages.readPage(position);
   }
 
   /**
@@ -133,17 +125,15 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
    */
   list(filter: { [Name in keyof Row]?: NonNullable<Row[Name]> } = {}): Promise<List<Row>> {
     const key = JSON.stringify(filter);
-    const list = this.#lists.get(key) ?? this.#prepareList(filter);
-    this.#lists.set(key, list);
+    let list = this.#lists.get(key);
+    if (!list) {
+      const conditions = Object.entries(filter as Values).map(
+        ([column, value]) => sql<SqlBool>`${sql.ref(column)} = ${sql.lit(value)}`,
+      );
+      list = new WholeList(this.#db, this.#table, this.#options, conditions);
+      this.#lists.set(key, list);
+    }
     return list.readFirst();
-  }
-
-  #prepareList(filter: Values) {
-    const { columns, longText } = this.#options;
-    const conditions = Object.entries(filter).map(
-      ([column, value]) => sql<SqlBool>`${sql.ref(column)} = ${sql.lit(value)}`,
-    );
-    return new WholeList<Row>(this.#db, this.#table, columns, { conditions, longText });
   }
 
   /**

@@ -8,11 +8,11 @@ export type WithId = { id: number };
 /** Values by column. */
 export type Values = Record<string, Value>;
 
-/** Length of a text from which its row is written alone: a shared statement would hold each such text twice. */
-const LARGE_TEXT_LENGTH = 4_096;
+/** Maximum length of a text whose row is written with others: a shared statement would hold each longer text twice. */
+export const MAX_SHARED_LENGTH = 4_096;
 
-export const isLarge = (row: object) =>
-  Object.values(row).some((value) => typeof value === 'string' && value.length > LARGE_TEXT_LENGTH);
+export const isWrittenAlone = (row: object) =>
+  Object.values(row).some((value) => typeof value === 'string' && value.length > MAX_SHARED_LENGTH);
 
 /**
  * Part of a `with` clause: a statement that selects from it fails with lock_not_available after this wait, and its rows are retried

@@ -7,9 +7,6 @@ import type { FastifyReply } from 'fastify';
 import { isUnmodified, weakTagOf } from './conditional-requests.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 
-/** JSON of the rows of a shared statement, which is made once for all of its requests. */
-const serialised = new WeakMap<readonly unknown[], string>();
-
 /** Maximum length of one write, because the system keeps a copy of unread bytes. */
 const WRITE_BYTES = 64 * 1_024;
 
@@ -28,9 +25,7 @@ export function sendList<Row>(reply: FastifyReply, list: List<Row>) {
   const serialise = reply.getSerializationFunction('200') ?? JSON.stringify;
   void reply.type('application/json; charset=utf-8');
   if (!list.next) {
-    const json = serialised.get(list.rows) ?? serialise(list.rows);
-    serialised.set(list.rows, json);
-    return reply.send(json);
+    return reply.send((list.json ??= serialise(list.rows)));
   }
   if (list.version !== undefined && isUnmodified(reply, weakTagOf(list.version))) {
     reply.code(304).removeHeader('content-type');
