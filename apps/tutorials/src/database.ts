@@ -1,4 +1,4 @@
-import { createFoldCase, createIdempotencyKeys, type Migrations, type Table } from '@rest-services/database';
+import { createCaseless, createIdempotencyKeys, type Migrations, type Table } from '@rest-services/database';
 import { sql } from 'kysely';
 import type { Static } from 'typebox';
 import type { Tutorial } from './schemas.ts';
@@ -35,7 +35,7 @@ export const migrations: Migrations = {
   },
   // The release before this one searches by `tutorial_title`.
   '0004_folded_title_search': {
-    prepare: createFoldCase,
+    prepare: createCaseless,
     createIndexConcurrently: 'tutorial_folded_title',
     on: 'tutorial',
     definition: sql`using gin (fold_case(title) gin_trgm_ops)`,

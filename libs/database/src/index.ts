@@ -5,7 +5,7 @@ export { type Obstacle } from './connection/standby-reads.ts';
 export { prepared, type Statement } from './connection/statement.ts';
 export { type Pooler } from './connection/client-config.ts';
 export { type ConcurrentIndex } from './migrations/concurrent-index.ts';
-export { createFoldCase } from './migrations/fold-case.ts';
+export { createCaseless } from './migrations/caseless.ts';
 export { createIdempotencyKeys } from './migrations/idempotency-keys.ts';
 export { migrate, pendingMigrations, type AppliedMigration, type Migrations } from './migrations/migrate.ts';
 export { Distribution } from './distribution.ts';

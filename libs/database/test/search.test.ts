@@ -6,7 +6,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { OverloadedError } from '@rest-services/errors';
 import { resultTypes } from '../src/connection/result-types.ts';
-import { createFoldCase, Database, repository, type List } from '../src/index.ts';
+import { createCaseless, Database, repository, type List } from '../src/index.ts';
 import { Search } from '../src/rows/search.ts';
 import { reportStatistics, rowsLookedAt, statementsDuring } from './statements.ts';
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
   const pool = new pg.Pool({ connectionString: database.url, types: resultTypes(), max: 1 });
   observer = new Kysely({ dialect: new PostgresDialect({ pool }) });
   await sql`create extension pg_trgm`.execute(observer);
-  await createFoldCase(observer);
+  await createCaseless(observer);
   await createTable('book');
   await sql`insert into book
     select n, 'About ' || left(md5(n::text), 6) || case n % 2500 when 7 then ' "50%_\\ off"' else '' end, ''

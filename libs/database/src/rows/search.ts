@@ -1,20 +1,20 @@
-import { coalesce, Semaphore, withDeadline } from '@rest-services/concurrency';
+import { coalesce, Semaphore } from '@rest-services/concurrency';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Database } from '../connection/database.ts';
 import type { Value } from '../connection/session.ts';
+import { parameter, planned, prepared, textArray, type Statement } from '../connection/statement.ts';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
 import { SHARED_MS } from '../time-budget.ts';
 import { CHUNK_ROWS, mayContinue, select, withinBytes, type List } from './list.ts';
 import { readInTurn, statementLate } from './read-in-turn.ts';
 import type { WithId } from './row.ts';
 import { LEFT_OUT, SharedStatement } from './shared-statement.ts';
-import { parameter, planned, prepared, textArray, type Statement } from '../connection/statement.ts';
 
 /** Maximum number of searches that share one statement: all wait for the slowest. */
 const MAX_SEARCHES = 8;
 
 /**
- * Connections of the pool per search statement in flight: 2 statements with the default of 10 connections. Otherwise searches take all
+ * Connections of the pool per search statement in flight: 2 statements with the default of 10 connections. With more, searches take all
  * connections, and all CPUs, from the other requests.
  */
 const CONNECTIONS_PER_SEARCH = 5;
@@ -22,16 +22,11 @@ const CONNECTIONS_PER_SEARCH = 5;
 /** PostgreSQL checks once in this time, by default, whether the statistics of a table are out of date. */
 const STATISTICS_MS = 60_000;
 
-/** Number of rows that a search scans for its first matches. */
-const FIRST_WINDOW = 2_000;
-
 /**
- * Maximum number of rows that a search scans for a later chunk, which takes 25 ms. The index of trigrams finds all matches that are left,
- * and sorts them, for each chunk: with many matches, the time of the whole list would grow with their square.
+ * Maximum number of rows that a search scans for a chunk, which takes 25 ms. The index of trigrams finds all matches that are left, and
+ * sorts them, for each chunk: with many matches, the time of the whole list would grow with their square.
  */
-const MAX_WINDOW = 64_000;
-
-const ALL_ROWS = Number.MAX_SAFE_INTEGER;
+const SCANNED_ROWS = 64_000;
 
 export interface SearchOptions<Column> {
   /** A column with an index of the trigrams of `fold_case(column)`. */
@@ -41,15 +36,15 @@ export interface SearchOptions<Column> {
 }
 
 /**
- * Searches the rows whose column contains a text in any case of letters, as `createFoldCase` defines it. Searches for rare texts share
- * statements.
+ * Searches the rows whose column contains a text in any case of letters, as `createCaseless` defines it. The matches of a common text
+ * are found by a scan in the order of the ids, which ends with the chunk; those of a rare one by the index, in a statement that other
+ * searches share.
  */
-export class Search<Row extends WithId> {
+export class Search<Row extends WithId> extends SharedStatement<string, Row[]> {
   readonly #db: Database<unknown>;
   readonly #maxLength: number;
   readonly #statements: ReturnType<typeof searchStatements<Row>>;
   readonly #turns: Semaphore;
-  readonly #rare: RareSearch<Row>;
   readonly #sample: Sample;
 
   constructor(
@@ -58,91 +53,68 @@ export class Search<Row extends WithId> {
     columns: readonly string[],
     options: SearchOptions<string> & { longText?: string | undefined },
   ) {
+    super(db, MAX_SEARCHES);
     this.#db = db;
     this.#maxLength = options.maxLength;
     this.#statements = searchStatements(table, columns, options);
     this.#turns = new Semaphore(Math.ceil(db.poolMax / CONNECTIONS_PER_SEARCH));
-    this.#rare = new RareSearch(db, this.#statements, this.#turns);
     this.#sample = new Sample(db, table, options.column);
   }
 
   /** @throws OverloadedError when the first chunk takes more than 2.5 s, its wait included */
   readonly readMatches = coalesce(async (text: string): Promise<List<Row>> => {
-    // Folding keeps the number of code points.
+    // Caseless texts have as many code points.
     if (Array.from(text).length > this.#maxLength) return { rows: [], next: undefined };
     try {
-      return await this.#readFirst(text);
+      if (!hasTrigrams(text) || !this.#sample.isRare(text)) return await this.#readAfter(0, text);
+      // A pooler forgets the timeout by which one of several searches is given up.
+      const rows = this.#db.supportsSessionState ? this.share(text) : this.runAlone(text);
+      return this.#listOf(await rows, text);
     } catch (error) {
       throw errorCode(error) === SQLSTATE.QUERY_CANCELED ? statementLate() : error;
     }
   });
 
-  async #readFirst(text: string) {
-    const deadline = performance.now() + SHARED_MS;
-    if (!hasTrigrams(text) || !this.#sample.isRare(text))
-      return withDeadline(deadline, this.#readAfter(0, text, FIRST_WINDOW, deadline), statementLate);
-    const pattern = patternOf(text);
-    return this.#listOf(
-      await (this.#db.supportsSessionState ? this.#rare.share(pattern) : this.#rare.runAlone(pattern, deadline)),
-      text,
-    );
+  protected override async runShared(texts: readonly string[]) {
+    try {
+      const found = texts.map((): Row[] => []);
+      for (const row of await this.#run(this.#statements.findMany, [textArray(texts.map(patternOf))]))
+        found[row.search - 1]!.push(row);
+      return found;
+    } catch (error) {
+      // PostgreSQL does not say which of them took too long.
+      if (texts.length === 1 || errorCode(error) !== SQLSTATE.QUERY_CANCELED) throw error;
+      return texts.map((): typeof LEFT_OUT => LEFT_OUT);
+    }
   }
 
-  /** @param window number of rows that probably hold a chunk of matches */
-  async #readAfter(id: number, text: string, window: number, deadline?: number): Promise<List<Row>> {
-    const { findByIndex, scan } = this.#statements;
+  protected override runAlone(text: string, deadline?: number) {
+    return this.#run(this.#statements.findByIndex, [patternOf(text), 0], deadline);
+  }
+
+  /** @param isSparse few of the rows before were matches */
+  async #readAfter(id: number, text: string, isSparse = false): Promise<List<Row>> {
+    const deadline = performance.now() + SHARED_MS;
     const pattern = patternOf(text);
     const canUseIndex = hasTrigrams(text);
-    if (canUseIndex && window > MAX_WINDOW)
-      return this.#listOf(await this.#run(findByIndex, [pattern, id], deadline), text);
-    const rows = await this.#run(scan, [id, canUseIndex ? window : ALL_ROWS, pattern], deadline);
-    return mayContinue(rows) || !canUseIndex ? this.#listOf(rows, text) : this.#readAfter(id, text, Infinity, deadline);
+    if (!canUseIndex || !isSparse) {
+      const scanned = canUseIndex ? SCANNED_ROWS : Number.MAX_SAFE_INTEGER;
+      const rows = await this.#run(this.#statements.scan, [id, scanned, pattern], deadline);
+      if (!canUseIndex || mayContinue(rows)) return this.#listOf(rows, text);
+    }
+    return this.#listOf(await this.#run(this.#statements.findByIndex, [pattern, id], deadline), text);
   }
 
-  async #run(statement: Statement<Row>, values: Value[], deadline?: number) {
-    const read = () => this.#db.read(statement, values);
-    return (await (deadline === undefined ? this.#turns.run(read) : readInTurn(this.#turns, read, deadline))).rows;
+  async #run<Found>(statement: Statement<Found>, values: Value[], deadline = performance.now() + SHARED_MS) {
+    return (await readInTurn(this.#turns, () => this.#db.read(statement, values), deadline)).rows;
   }
 
   #listOf(rows: Row[], text: string): List<Row> {
     if (!mayContinue(rows)) return { rows, next: undefined };
     // The id alone: the rows are not kept until their reader has taken them.
     const { id } = rows.at(-1)!;
-    const window = Math.max(FIRST_WINDOW, 4 * (id - rows[0]!.id));
-    return { rows, next: () => this.#readAfter(id, text, window) };
-  }
-}
-
-/** First chunks of searches for texts that few rows contain. */
-class RareSearch<Row extends WithId> extends SharedStatement<string, Row[]> {
-  readonly #db: Database<unknown>;
-  readonly #statements: ReturnType<typeof searchStatements<Row>>;
-  readonly #turns: Semaphore;
-
-  constructor(db: Database<unknown>, statements: ReturnType<typeof searchStatements<Row>>, turns: Semaphore) {
-    super(db, MAX_SEARCHES);
-    this.#db = db;
-    this.#statements = statements;
-    this.#turns = turns;
-  }
-
-  protected override async runShared(patterns: readonly string[]) {
-    const readMany = () => this.#db.read(this.#statements.findMany, [textArray(patterns)]);
-    try {
-      const found = patterns.map((): Row[] => []);
-      for (const row of (await readInTurn(this.#turns, readMany, performance.now() + SHARED_MS)).rows)
-        found[row.search - 1]!.push(row);
-      return found;
-    } catch (error) {
-      // PostgreSQL does not say which of them took too long.
-      if (patterns.length === 1 || errorCode(error) !== SQLSTATE.QUERY_CANCELED) throw error;
-      return patterns.map((): typeof LEFT_OUT => LEFT_OUT);
-    }
-  }
-
-  override async runAlone(pattern: string, deadline: number) {
-    const readOne = () => this.#db.read(this.#statements.findByIndex, [pattern, 0]);
-    return (await readInTurn(this.#turns, readOne, deadline)).rows;
+    const isSparse = id - rows[0]!.id > SCANNED_ROWS;
+    return { rows, next: () => this.#readAfter(id, text, isSparse) };
   }
 }
 
@@ -151,31 +123,27 @@ function searchStatements<Row>(
   columns: readonly string[],
   { column, longText }: SearchOptions<string> & { longText?: string | undefined },
 ) {
-  const folded = sql`fold_case(${sql.ref(column)})`;
-  const matches = (pattern: RawBuilder<unknown>) => sql<SqlBool>`${folded} like fold_case(${pattern})`;
+  const caseless = sql`fold_case(${sql.ref(column)})`;
+  const matches = (pattern: RawBuilder<unknown>) => sql<SqlBool>`${caseless} like fold_case(${pattern})`;
   const rowsWhere = (condition: RawBuilder<SqlBool>) => select<Row>(table, columns, [condition]);
   const chunkOf = (sorted: RawBuilder<Row>) => (longText === undefined ? sorted : withinBytes(sorted, longText));
-  const matchesOfOne = sql<Row>`
-    select * from (${rowsWhere(matches(sql`searched.pattern`))}) as rows order by id + 0 limit ${sql.lit(CHUNK_ROWS)}`;
-  const window = sql<Row>`
+  // `id + 0`, because the planner could scan the index of `id`.
+  const byIndex = (condition: RawBuilder<SqlBool>) =>
+    chunkOf(sql`select * from (${rowsWhere(condition)}) as rows order by id + 0 limit ${sql.lit(CHUNK_ROWS)}`);
+  const scanned = sql<Row>`
     select * from (${rowsWhere(sql`id > ${parameter('bigint')}`)}) as rows order by id limit ${parameter('bigint')}`;
   return {
-    // `id + 0`, because the planner could scan the index of `id`.
-    findByIndex: prepared(
-      chunkOf(sql<Row>`
-        select * from (${rowsWhere(sql`${matches(parameter('text'))} and id + 0 > ${parameter('bigint')}`)}) as rows
-        order by id + 0 limit ${sql.lit(CHUNK_ROWS)}`),
-    ),
+    findByIndex: prepared(byIndex(sql`${matches(parameter('text'))} and id + 0 > ${parameter('bigint')}`)),
     findMany: prepared(
       sql<Row & { search: number }>`
         select found.*, searched.number as search
         from unnest(${parameter('text[]')}) with ordinality as searched (pattern, number)
-        cross join lateral (${chunkOf(matchesOfOne)}) as found
+        cross join lateral (${byIndex(matches(sql`searched.pattern`))}) as found
         order by search, id`,
     ),
     scan: prepared(
       chunkOf(sql<Row>`
-        select * from (${window}) as scanned where ${folded} like (select fold_case(${parameter('text')}))
+        select * from (${scanned}) as scanned where ${caseless} like (select fold_case(${parameter('text')}))
         order by id limit ${sql.lit(CHUNK_ROWS)}`),
     ),
   };
@@ -191,7 +159,7 @@ const patternOf = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 const hasTrigrams = (text: string) =>
   /[\p{L}\p{N}]{3}|[\p{L}\p{N}]{2}[^\p{L}\p{N}]|[^\p{L}\p{N}][\p{L}\p{N}]{1,2}/u.test(text);
 
-/** Upper case distinguishes no letters that folding does not. Lower case would distinguish `ς` from `σ`. */
+/** Upper case distinguishes no letters that `fold_case` does not. Lower case would distinguish `ς` from `σ`. */
 const upperCase = (text: string) => text.toLowerCase().toUpperCase();
 
 /** The one or two hundred texts of a column in PostgreSQL's statistics, in upper case; none at first. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
-import { createFoldCase, Database, repository } from '../src/index.ts';
+import { createCaseless, Database, repository } from '../src/index.ts';
 
 const connection = { poolMax: 1, onConnectionError: () => undefined };
 const open = (url: string) => new Database<unknown>({ ...connection, url, hasTimeouts: false });
@@ -38,7 +38,7 @@ describe.each([
     await sql`create database ${sql.id(name)} template template0 ${sql.raw(locale)}`.execute(server);
     url = Object.assign(new URL(database.url), { pathname: `/${name}` }).href;
     db = open(url);
-    await createFoldCase(db);
+    await createCaseless(db);
   });
   afterAll(async () => {
     await db.destroy();
