@@ -1,4 +1,4 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { overloaded } from '@rest-services/errors';
 import { sql } from 'kysely';
 import pg from 'pg';
@@ -161,10 +161,14 @@ export class SessionPool {
   async connect(): Promise<Session> {
     if (this.pool.waitingCount >= this.#maxWaiting) throw overloaded('pool_queue');
     const requestedAt = performance.now();
-    const client = await this.#connect().catch((error: unknown) => this.#explain(error, requestedAt));
-    const waitedMs = performance.now() - requestedAt;
-    this.waits.add(waitedMs / 1_000);
-    recordConnectionWait(waitedMs);
+    let waitedMs = 0;
+    const client = await this.#connect()
+      .finally(() => {
+        waitedMs = performance.now() - requestedAt;
+        this.waits.add(waitedMs / 1_000);
+        recordConnectionWait(waitedMs);
+      })
+      .catch((error: unknown) => this.#explain(error, requestedAt));
     if (this.#hasTimeouts && waitedMs > CONNECTION_WAIT_MS) {
       client.release();
       throw overloaded('connection');
@@ -243,11 +247,8 @@ export class SessionPool {
   }
 
   async #explain(error: unknown, requestedAt: number): Promise<never> {
-    const waitedMs = performance.now() - requestedAt;
-    this.waits.add(waitedMs / 1_000);
-    recordConnectionWait(waitedMs);
     // An event loop that was late reads the responses that have arrived before the timeout.
-    await endOfTurn();
+    await setImmediate();
     // Other statements have got responses since, so the server is only busy.
     if (isPoolTimeout(error) && this.health.hasRespondedSince(requestedAt)) throw overloaded('connection');
     if (isReadOnlyError(error)) this.health.refusedWrite();

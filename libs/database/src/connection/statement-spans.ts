@@ -4,7 +4,7 @@ import pg from 'pg';
 import { errorCode } from '../sqlstate.ts';
 import type { Server } from './server/connection-url.ts';
 
-/** Not kept, because a tracer from before the start of telemetry would never record: that of the bundle has an API of its own. */
+/** Asked for each time, because a tracer from before the start of telemetry would never record: that of the bundle has an API of its own. */
 const tracer = () => trace.getTracer('@rest-services/database');
 
 /** Where a session runs its statements. */
@@ -37,7 +37,7 @@ export function startStatementSpan(text: string, { server, database }: Statement
     },
     links: callers.length > 1 ? callers.map((caller) => ({ context: caller.spanContext() })) : [],
   });
-  // Otherwise, the trace of every request but the first one would not lead to the statement.
+  // The traces of the other requests lead to the statement by these links alone.
   callers.slice(1).forEach((caller) => caller.addLink({ context: span.spanContext() }));
   return span;
 }

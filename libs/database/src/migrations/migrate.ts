@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql, type QueryExecutorProvider } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import { Database, type DatabaseOptions } from '../connection/database.ts';
-import { MIGRATION_IDLE_TIMEOUT } from '../connection/session-parameters.ts';
+import { MIGRATION_IDLE_TIMEOUT } from '../connection/client-config.ts';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
 import { createIndex, lockIndexes, unlockIndexes, type ConcurrentIndex } from './concurrent-index.ts';
 

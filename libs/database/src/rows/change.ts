@@ -33,13 +33,11 @@ interface ChangeStatements<Given extends Target> {
  * of their own, so that only their clients wait.
  */
 export class Change<Given extends Target> extends SharedStatement<Given, boolean> {
-  readonly #db: Database<unknown>;
   readonly #table: string;
   readonly #statements: ChangeStatements<Given>;
 
   constructor(db: Database<unknown>, table: string, statements: ChangeStatements<Given>) {
     super(db, MAX_WRITES);
-    this.#db = db;
     this.#table = table;
     this.#statements = statements;
   }
@@ -50,11 +48,11 @@ export class Change<Given extends Target> extends SharedStatement<Given, boolean
   }
 
   protected override async runShared(changes: readonly Given[]) {
-    if (changes.length === 1 && !this.#db.lockWaits.isFull) return [await this.runAlone(changes[0]!)];
+    if (changes.length === 1 && !this.db.lockWaits.isFull) return [await this.runAlone(changes[0]!)];
     const { many, valuesOfMany, repeated } = this.#statements;
     // Of several entries with one id, a map keeps the last.
     const firsts = new Map(changes.toReversed().map((change) => [change.id, change]));
-    const { rows } = await this.#db.write(many, valuesOfMany([...firsts.values()]));
+    const { rows } = await this.db.write(many, valuesOfMany([...firsts.values()]));
     const found = new Map(rows.map((row) => [row.id, row]));
     return changes.map((change) => {
       const row = found.get(change.id);
@@ -67,8 +65,8 @@ export class Change<Given extends Target> extends SharedStatement<Given, boolean
     const { one, version, valuesOf } = this.#statements;
     const { id, xmin } = change;
     const changeOne = () =>
-      xmin === undefined ? this.#db.write(one, valuesOf(change)) : this.#db.write(version, [...valuesOf(change), xmin]);
-    return this.#db.lockWaits.runInTurn(
+      xmin === undefined ? this.db.write(one, valuesOf(change)) : this.db.write(version, [...valuesOf(change), xmin]);
+    return this.db.lockWaits.runInTurn(
       async () => (await changeOne()).rowCount !== 0,
       `${this.#table} ${id}`,
       deadline,

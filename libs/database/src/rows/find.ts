@@ -14,7 +14,6 @@ const MAX_READS_ALONE = 3;
 
 /** Reads rows by their ids; `undefined` when there is none. */
 export class Find<Row extends WithId> extends SharedStatement<number, Row | undefined> {
-  readonly #db: Database<unknown>;
   readonly #longText: string | undefined;
   readonly #readOne: Statement<Row>;
   readonly #readMany: Statement<Row>;
@@ -22,7 +21,6 @@ export class Find<Row extends WithId> extends SharedStatement<number, Row | unde
 
   constructor(db: Database<unknown>, table: string, columns: readonly string[], longText?: string) {
     super(db, MAX_READS);
-    this.#db = db;
     this.#longText = longText;
     const read = (selected: unknown) =>
       prepared(sql<Row>`select ${selected} from ${sql.table(table)} where id = any(${parameter('bigint[]')})`);
@@ -33,7 +31,7 @@ export class Find<Row extends WithId> extends SharedStatement<number, Row | unde
   }
 
   protected override async runShared(ids: readonly number[]) {
-    const { rows } = await this.#db.read(this.#readMany, [idArray(ids)]);
+    const { rows } = await this.db.read(this.#readMany, [idArray(ids)]);
     const found = new Map(rows.map((row) => [row.id, row]));
     return ids.map((id) => {
       const row = found.get(id);
@@ -43,7 +41,7 @@ export class Find<Row extends WithId> extends SharedStatement<number, Row | unde
   }
 
   protected override async runAlone(id: number, deadline: number) {
-    const read = () => this.#db.read(this.#readOne, [idArray([id])]);
+    const read = () => this.db.read(this.#readOne, [idArray([id])]);
     return (await readInTurn(this.#readsAlone, read, deadline)).rows[0];
   }
 }

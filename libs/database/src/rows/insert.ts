@@ -41,13 +41,11 @@ const NEIGHBOURS = sql.lit(8);
  * committed or none is; this needs the table of `createIdempotencyKeys`.
  */
 export class Insert extends SharedStatement<Insertion, Outcome> {
-  readonly #db: Database<unknown>;
   readonly #table: string;
   readonly #statements: ReturnType<typeof insertStatements>;
 
   constructor(db: Database<unknown>, table: string, columns: readonly string[]) {
     super(db, MAX_WRITES);
-    this.#db = db;
     this.#table = table;
     this.#statements = insertStatements(table, columns);
   }
@@ -64,24 +62,24 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
   }
 
   protected override async runShared(insertions: readonly Insertion[]) {
-    return insertions.length === 1 && !this.#db.lockWaits.isFull
+    return insertions.length === 1 && !this.db.lockWaits.isFull
       ? [await this.runAlone(insertions[0]!)]
       : this.insertMany(insertions);
   }
 
   protected override runAlone(insertion: Insertion, deadline?: number) {
-    return this.#db.lockWaits.runInTurn(() => this.insertOne(insertion), undefined, deadline);
+    return this.db.lockWaits.runInTurn(() => this.insertOne(insertion), undefined, deadline);
   }
 
   private async insertOne({ row, once }: Insertion): Promise<Outcome> {
     const { one, find } = this.#statements;
     try {
       if (once) return await this.insertOnce(row, once);
-      return { id: (await this.#db.write(one, [JSON.stringify(row)])).rows[0]!.id, isSame: true };
+      return { id: (await this.db.write(one, [JSON.stringify(row)])).rows[0]!.id, isSame: true };
     } catch (error) {
       if (errorClass(error) !== SQLSTATE_CLASS.INTEGRITY_CONSTRAINT_VIOLATION) throw error;
       // The same request, at the same time, may have stored the key, or the unique value of the row.
-      const [found] = once ? (await this.#db.readFromPrimary(find, [digest(once.request), digest(once.key)])).rows : [];
+      const [found] = once ? (await this.db.readFromPrimary(find, [digest(once.request), digest(once.key)])).rows : [];
       if (found) return found;
       const isOfPrimaryKey = (error as { constraint?: string }).constraint === `${this.#table}_pkey`;
       throw isOfPrimaryKey ? sequenceBehind(this.#table, error) : error;
@@ -91,7 +89,7 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
   /** One row has a statement of its own: `manyOnce` takes twice the time of PostgreSQL for it. */
   private async insertOnce(row: Values, once: IdempotencyKey): Promise<Outcome> {
     const values = [digest(once.key), digest(once.request), JSON.stringify(row)];
-    const [outcome] = (await this.#db.write(this.#statements.oneOnce, values)).rows;
+    const [outcome] = (await this.db.write(this.#statements.oneOnce, values)).rows;
     // The key has expired.
     if (!outcome) return (await this.insertMany([{ row, once }]))[0]!;
     if (outcome.hasExpired) this.deleteExpired([once.key]);
@@ -102,17 +100,17 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
     const { many, manyOnce } = this.#statements;
     const rows = JSON.stringify(insertions.map(({ row }) => row));
     if (insertions.every(({ once }) => once === undefined))
-      return (await this.#db.write(many, [rows])).rows.map(({ id }) => ({ id, isSame: true }));
+      return (await this.db.write(many, [rows])).rows.map(({ id }) => ({ id, isSame: true }));
     const keys = insertions.map(({ once }) => once?.key);
     const requests = digests(insertions.map(({ once }) => once?.request));
-    const outcomes = (await this.#db.write(manyOnce, [rows, digests(keys), requests])).rows;
+    const outcomes = (await this.db.write(manyOnce, [rows, digests(keys), requests])).rows;
     if (outcomes[0]!.hasExpired) this.deleteExpired(keys);
     return outcomes;
   }
 
   /** Runs after the insert, which would wait for the keys of other inserts. What it leaves is deleted after a later insert. */
   private deleteExpired(keys: readonly (string | undefined)[]) {
-    void this.#db.write(this.#statements.deleteExpired, [digests(keys)]).catch(() => undefined);
+    void this.db.write(this.#statements.deleteExpired, [digests(keys)]).catch(() => undefined);
   }
 }
 

@@ -44,7 +44,7 @@ export class Chunks<Row extends WithId> {
   after(rows: Row[], limit = Infinity): List<Row> {
     const missing = limit - rows.length;
     if (missing <= 0 || !mayContinue(rows)) return { rows, next: undefined };
-    // The id alone: the rows are not kept until their reader has taken them.
+    // Only the id, so that the rows can be freed before their reader has taken them.
     const { id } = rows.at(-1)!;
     return { rows, next: () => this.#readNext(id, missing) };
   }

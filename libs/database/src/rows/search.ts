@@ -41,7 +41,6 @@ export interface SearchOptions<Column> {
  * searches share.
  */
 export class Search<Row extends WithId> extends SharedStatement<string, Row[]> {
-  readonly #db: Database<unknown>;
   readonly #maxLength: number;
   readonly #statements: ReturnType<typeof searchStatements<Row>>;
   readonly #turns: Semaphore;
@@ -54,7 +53,6 @@ export class Search<Row extends WithId> extends SharedStatement<string, Row[]> {
     options: SearchOptions<string> & { longText?: string | undefined },
   ) {
     super(db, MAX_SEARCHES);
-    this.#db = db;
     this.#maxLength = options.maxLength;
     this.#statements = searchStatements(table, columns, options);
     this.#turns = new Semaphore(Math.ceil(db.poolMax / CONNECTIONS_PER_SEARCH));
@@ -68,7 +66,7 @@ export class Search<Row extends WithId> extends SharedStatement<string, Row[]> {
     try {
       if (!hasTrigrams(text) || !this.#sample.isRare(text)) return await this.#readAfter(0, text);
       // A pooler forgets the timeout by which one of several searches is given up.
-      const rows = this.#db.supportsSessionState ? this.share(text) : this.runAlone(text);
+      const rows = this.db.supportsSessionState ? this.share(text) : this.runAlone(text);
       return this.#listOf(await rows, text);
     } catch (error) {
       throw errorCode(error) === SQLSTATE.QUERY_CANCELED ? statementLate() : error;
@@ -106,12 +104,12 @@ export class Search<Row extends WithId> extends SharedStatement<string, Row[]> {
   }
 
   async #run<Found>(statement: Statement<Found>, values: Value[], deadline = performance.now() + SHARED_MS) {
-    return (await readInTurn(this.#turns, () => this.#db.read(statement, values), deadline)).rows;
+    return (await readInTurn(this.#turns, () => this.db.read(statement, values), deadline)).rows;
   }
 
   #listOf(rows: Row[], text: string): List<Row> {
     if (!mayContinue(rows)) return { rows, next: undefined };
-    // The id alone: the rows are not kept until their reader has taken them.
+    // Only the id, so that the rows can be freed before their reader has taken them.
     const { id } = rows.at(-1)!;
     const isSparse = id - rows[0]!.id > SCANNED_ROWS;
     return { rows, next: () => this.#readAfter(id, text, isSparse) };

@@ -26,12 +26,11 @@ export const LEFT_OUT: unique symbol = Symbol('left out');
  * a single key, and for keys that it leaves out, each key is run alone.
  */
 export abstract class SharedStatement<Key, Result> {
-  readonly #db: Pick<Database<unknown>, 'requestsPerStatement'>;
+  protected readonly db: Database<unknown>;
   readonly #batcher: Batcher<Key, Result>;
 
-  /** @param db counts the calls of each statement */
-  constructor(db: Pick<Database<unknown>, 'requestsPerStatement'>, maxKeys: number) {
-    this.#db = db;
+  constructor(db: Database<unknown>, maxKeys: number) {
+    this.db = db;
     this.#batcher = new Batcher((keys, callers) => this.runBatch(keys, callers), maxKeys);
   }
 
@@ -48,7 +47,7 @@ export abstract class SharedStatement<Key, Result> {
 
   private async runBatch(keys: readonly Key[], callers: readonly Context[]) {
     const deadline = performance.now() + SHARED_MS;
-    this.#db.requestsPerStatement.add(keys.length);
+    this.db.requestsPerStatement.add(keys.length);
     const runAlone = (index: number) => context.with(callers[index]!, () => this.runAlone(keys[index]!, deadline));
     try {
       const results = await context.with(sharedContext(callers), () => this.runShared(keys));
