@@ -1,5 +1,5 @@
 import { Batcher } from '@rest-services/concurrency';
-import { errorCode, repository, SQLSTATE, WRITE_MS, type Database } from '@rest-services/database';
+import { errorCode, repository, RESPONSE_MS, SQLSTATE, type Database } from '@rest-services/database';
 import { InvalidInputError, NotFoundError, overloaded } from '@rest-services/errors';
 import {
   columnsOf,
@@ -102,7 +102,7 @@ async function deleteAll(db: Kysely<TutorialsDatabase>, deadline: number) {
     return await db.transaction().execute(truncate);
   } catch (error) {
     if (!NOT_TO_BE_TRUNCATED.has(errorCode(error))) throw error;
-    refuseWithin(WRITE_MS);
+    refuseWithin(RESPONSE_MS);
     const { numDeletedRows } = await db.deleteFrom('tutorial').executeTakeFirst();
     return Number(numDeletedRows);
   }

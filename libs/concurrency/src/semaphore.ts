@@ -27,13 +27,12 @@ export class Semaphore {
     return this.#running === 0;
   }
 
-  /** Number of calls that wait. */
   get waiting() {
     return this.#waiting.size;
   }
 
   async run<Result>(work: () => Promise<Result>, patience?: Patience): Promise<Result> {
-    if (this.isFull) await this.#turn(patience);
+    if (this.isFull) await this.#waitForTurn(patience);
     else this.#running += 1;
     try {
       return await work();
@@ -45,25 +44,18 @@ export class Semaphore {
     }
   }
 
-  #turn(patience: Patience | undefined) {
+  #waitForTurn(patience: Patience | undefined) {
     return new Promise<void>((resolve, reject) => {
-      const end = () => {
-        clearTimeout(timer);
-        this.#waiting.delete(begin);
-      };
       const begin = () => {
-        end();
+        this.#waiting.delete(begin);
+        clearTimeout(timer);
         resolve();
       };
-      const timer =
-        patience &&
-        setTimeout(
-          () => {
-            end();
-            reject(patience.onLate());
-          },
-          Math.max(1, patience.deadline - performance.now()),
-        );
+      const giveUp = () => {
+        this.#waiting.delete(begin);
+        reject(patience!.onLate());
+      };
+      const timer = patience && setTimeout(giveUp, Math.max(1, patience.deadline - performance.now()));
       this.#waiting.add(begin);
     });
   }

@@ -28,4 +28,4 @@ export { type Page } from './rows/page.ts';
 export { repository, type Repository } from './rows/repository.ts';
 export { type Table } from './rows/table.ts';
 export { errorCode, SQLSTATE } from './sqlstate.ts';
-export { WRITE_MS } from './time-budget.ts';
+export { RESPONSE_MS } from './time-budget.ts';

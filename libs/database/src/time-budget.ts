@@ -7,23 +7,17 @@ export const CONNECTION_WAIT_MS = REQUEST_MS / 3;
 /** PostgreSQL cancels a statement after this time. With the wait for a connection, 0.6 s are left for a busy machine. */
 export const STATEMENT_MS = REQUEST_MS - CONNECTION_WAIT_MS - 600;
 
-/** Time after which a connection is given up whose server has not even cancelled its statement. */
-export const UNRESPONSIVE_MS = STATEMENT_MS + 100;
+/**
+ * Time in which a server responds, because it has cancelled a statement by then: after it, a connection is given up, new or in use. A
+ * new one that takes longer than `CONNECTION_WAIT_MS` serves later requests.
+ */
+export const RESPONSE_MS = STATEMENT_MS + 100;
 
 /** Time in which an event loop that was blocked reads a response that has arrived. */
 export const READ_MS = 300;
 
-/**
- * Timeout for a new connection: longer than a statement, so that a busy server has ended one. A connection that
- * takes longer than `CONNECTION_WAIT_MS` serves later requests.
- */
-export const CONNECT_MS = STATEMENT_MS + 100;
-
 /** Maximum time for a shared statement and one of a single request after it, with their waits. */
 export const SHARED_MS = REQUEST_MS - 500;
-
-/** Time that a write needs for its statement. With less, its outcome would be unknown. */
-export const WRITE_MS = STATEMENT_MS + 100;
 
 /** Maximum wait of a shared statement for a lock. Its rows are retried one by one after that. */
 export const SHARED_LOCK_MS = REQUEST_MS / 6;

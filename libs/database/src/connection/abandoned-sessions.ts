@@ -29,9 +29,9 @@ const CHECK_MS = 1_000;
  * The waits are not cancelled: PostgreSQL would show rows that a failover loses.
  */
 export class AbandonedSessions {
+  refusesWrites = false;
   readonly #options: AbandonedSessionsOptions;
   readonly #held = new Set<Abandoned>();
-  #refusesWrites = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: AbandonedSessionsOptions) {
@@ -40,10 +40,6 @@ export class AbandonedSessions {
 
   get count() {
     return this.#held.size;
-  }
-
-  get refusesWrites() {
-    return this.#refusesWrites;
   }
 
   hold(abandoned: Abandoned) {
@@ -87,8 +83,8 @@ export class AbandonedSessions {
   }
 
   #refuseWrites(refusesWrites: boolean) {
-    if (refusesWrites === this.#refusesWrites) return;
-    this.#refusesWrites = refusesWrites;
+    if (refusesWrites === this.refusesWrites) return;
+    this.refusesWrites = refusesWrites;
     this.#options.onRefusal(refusesWrites);
   }
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { CONNECT_MS, CONNECTION_WAIT_MS, REQUEST_MS, STATEMENT_MS } from '../time-budget.ts';
+import { CONNECTION_WAIT_MS, REQUEST_MS, RESPONSE_MS, STATEMENT_MS } from '../time-budget.ts';
 import { resultTypes } from './result-types.ts';
 import type { ConnectionTarget } from './server/connection-url.ts';
 
@@ -60,6 +60,6 @@ export function clientConfig(target: ConnectionTarget, options: ConnectionOption
 
 /** Servers in turn, and a session on the one that is found, take no longer than a request may wait for a connection. */
 function connectTimeout({ servers, connectTimeoutMs = Infinity }: ConnectionTarget, hasTimeouts: boolean) {
-  const [ms, waitMs] = hasTimeouts ? [CONNECT_MS, CONNECTION_WAIT_MS] : [MIGRATION_CONNECT_MS, MIGRATION_CONNECT_MS];
+  const [ms, waitMs] = hasTimeouts ? [RESPONSE_MS, CONNECTION_WAIT_MS] : [MIGRATION_CONNECT_MS, MIGRATION_CONNECT_MS];
   return Math.min(servers.length === 1 ? ms : waitMs / (servers.length + 1), connectTimeoutMs);
 }

@@ -1,6 +1,6 @@
 import { Semaphore, withDeadline } from '@rest-services/concurrency';
 import { overloaded } from '@rest-services/errors';
-import { SHARED_MS, WRITE_MS } from '../time-budget.ts';
+import { SHARED_MS, RESPONSE_MS } from '../time-budget.ts';
 
 /** Maximum number of changes of one row in flight: 50 % more changes per second than one at a time. */
 const CHANGES_PER_ROW = 2;
@@ -41,7 +41,7 @@ export class LockWaits {
   ): Promise<Result> {
     return withDeadline(
       deadline,
-      this.#inTurn(() => write(deadline), row, deadline - WRITE_MS),
+      this.#inTurn(() => write(deadline), row, deadline - RESPONSE_MS),
       outcomeUnknown,
     );
   }

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { Distribution } from '../distribution.ts';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
-import { CONNECT_MS, CONNECTION_WAIT_MS, STATEMENT_MS } from '../time-budget.ts';
+import { CONNECTION_WAIT_MS, RESPONSE_MS, STATEMENT_MS } from '../time-budget.ts';
 import { AbandonedSessions } from './abandoned-sessions.ts';
 import { clientConfig, MIGRATION_CONNECT_MS, type ConnectionOptions } from './client-config.ts';
 import { isPoolTimeout, isQueueTimeout, isReadOnlyError, isTimeout, withErrorCode } from './errors.ts';
@@ -13,7 +13,7 @@ import { isAccepted, ServerClient } from './server/server-client.ts';
 import { ServerHealth } from './server/server-health.ts';
 import { noServer, ServerSelection } from './server/server-selection.ts';
 import { inTime, Session, type Value } from './session.ts';
-import { planned, type Statement } from './statement.ts';
+import { prepared, type Statement } from './statement.ts';
 import { recordConnectionWait } from './statement-spans.ts';
 
 /**
@@ -51,7 +51,7 @@ function pooledClient(client: pg.PoolClient): ServerClient & pg.PoolClient {
 }
 
 /** Whether a statement of this role has been running for longer than its timeout. Sessions of a role see each other's states. */
-const ANY_RUNNING = planned<{ isAny: boolean }>(sql`
+const ANY_RUNNING = prepared<{ isAny: boolean }>(sql`
   select exists (
     select from pg_stat_activity
     where datname = current_database() and usename = current_user and state = 'active' and pid <> pg_backend_pid()
@@ -117,7 +117,7 @@ export class SessionPool {
         }
       },
       max: poolMax,
-      connectionTimeoutMillis: hasTimeouts ? CONNECT_MS : MIGRATION_CONNECT_MS,
+      connectionTimeoutMillis: hasTimeouts ? RESPONSE_MS : MIGRATION_CONNECT_MS,
       idleTimeoutMillis: IDLE_MS,
       maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
     });
@@ -180,11 +180,11 @@ export class SessionPool {
       onResponse: () => this.health.responded(client.state),
       onLoss: (error, sentAt) => {
         if (isReadOnlyError(error)) {
-          this.health.refusedWrite();
+          this.health.isReadOnly = true;
           this.#servers.refuseWrite(client.selection);
         } else if (!isTimeout(error)) this.#lose(client.selection);
         // A server that has responded to other sessions since is only slow.
-        else if (this.health.hasRespondedSince(sentAt)) this.health.fellSilent();
+        else if (this.health.hasRespondedSince(sentAt)) this.health.isReachable = false;
         else this.#lose(client.selection, { isUnreachable: true });
       },
       onAbandoned: (statement, close) => {
@@ -251,8 +251,8 @@ export class SessionPool {
     await setImmediate();
     // Other statements have got responses since, so the server is only busy.
     if (isPoolTimeout(error) && this.health.hasRespondedSince(requestedAt)) throw overloaded('connection');
-    if (isReadOnlyError(error)) this.health.refusedWrite();
-    this.health.fellSilent();
+    if (isReadOnlyError(error)) this.health.isReadOnly = true;
+    this.health.isReachable = false;
     throw withErrorCode(error);
   }
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
-import { READ_MS, UNRESPONSIVE_MS } from '../time-budget.ts';
+import { READ_MS, RESPONSE_MS } from '../time-budget.ts';
 import { isReadOnlyError, isTimeout, withErrorCode } from './errors.ts';
 import type { Statement } from './statement.ts';
 import { endWithError, startStatementSpan, type StatementTarget } from './statement-spans.ts';
@@ -29,7 +29,7 @@ interface SessionOptions {
 export class Session {
   readonly #client: pg.PoolClient;
   readonly #options: SessionOptions;
-  readonly #deadline = performance.now() + UNRESPONSIVE_MS;
+  readonly #deadline = performance.now() + RESPONSE_MS;
   #lostBy: Error | undefined;
   #unanswered: Promise<unknown> | undefined;
   #isOutdated = false;

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
 import { SessionPool, type SessionPoolOptions } from './session-pool.ts';
 import type { Value } from './session.ts';
-import { planned, type Statement } from './statement.ts';
+import { prepared, type Statement } from './statement.ts';
 
 /** Age at which the next read checks again, without waiting for it. */
 const CHECK_MS = 1_000;
@@ -112,11 +112,11 @@ interface StandbyName {
   name: string;
 }
 
-const COMMIT_SETTINGS = planned<CommitSettings>(sql`
+const COMMIT_SETTINGS = prepared<CommitSettings>(sql`
   select current_setting('synchronous_commit') as commit, current_setting('synchronous_standby_names') as names`);
 
 /** The name under which a standby streams; only members of `pg_read_all_stats` see it. Its default is the name of the cluster. */
-const STANDBY_NAME = planned<StandbyName>(sql`
+const STANDBY_NAME = prepared<StandbyName>(sql`
   select pg_is_in_recovery() as "isStandby", coalesce(
     (select substring(conninfo from 'application_name=''?([^'' ]+)') from pg_stat_wal_receiver),
     current_setting('cluster_name')

@@ -13,7 +13,7 @@ import {
 /** A statement whose text never changes. Name its columns: `*` would fail after a migration that adds one. */
 export interface Statement<Row> {
   readonly text: string;
-  /** PostgreSQL prepares the statement once per session under this name; it plans each execution without one. */
+  /** PostgreSQL prepares the statement once per session under this name. */
   readonly name?: string;
   /** For its type alone. */
   readonly row?: Row;
@@ -36,14 +36,9 @@ const compiler = new Kysely({
 
 /** @param statement with any values: an execution passes the real ones, in the order of the text */
 export function prepared<Row>(statement: Compilable<Row>): Statement<Row> {
-  const { text } = planned(statement);
+  const text = statement.compile(compiler).sql;
   // The same in all releases, which may share the sessions of a pooler.
   return { text, name: hash('sha256', text, 'base64url') };
-}
-
-/** As `prepared`, for a statement whose best plan changes while its table grows. */
-export function planned<Row>(statement: Compilable<Row>): Statement<Row> {
-  return { text: statement.compile(compiler).sql };
 }
 
 /** A value of a prepared statement. */
@@ -52,9 +47,5 @@ export const parameter = <Type>(type: 'bigint' | 'bigint[]' | 'bytea' | 'bytea[]
 
 export const columnList = (columns: readonly string[]) => sql.join(columns.map((column) => sql.ref(column)));
 
-/** Ids as PostgreSQL writes an array. */
+/** Ids as PostgreSQL writes an array, which takes the driver longer. */
 export const idArray = (ids: readonly number[]) => `{${ids.join()}}`;
-
-/** Texts as PostgreSQL writes an array. */
-export const textArray = (texts: readonly string[]) =>
-  `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`).join()}}`;

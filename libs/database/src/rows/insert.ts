@@ -233,12 +233,12 @@ const nearKeys = (own: RawBuilder<unknown>) => sql`
     where idempotency_key.key > own.key order by idempotency_key.key limit ${NEIGHBOURS}
   ) as near (near_key, created_at)`;
 
-/** A digest as PostgreSQL writes bytes. */
+/** A digest as PostgreSQL writes bytes, which takes the driver longer. */
 const digest = (text: string) => `\\x${hash('sha256', text, 'hex')}`;
 
 /** Digests as PostgreSQL writes an array of bytes, null for `undefined`. */
 const digests = (texts: readonly (string | undefined)[]) =>
-  `{${texts.map((text) => (text === undefined ? 'null' : `"\\\\x${hash('sha256', text, 'hex')}"`)).join()}}`;
+  `{${texts.map((text) => (text === undefined ? 'null' : `"\\${digest(text)}"`)).join()}}`;
 
 /** Rows were loaded with ids that the sequence has not assigned. No client can mend that, so it is a failure, not a conflict. */
 const sequenceBehind = (table: string, cause: unknown) =>

@@ -2,7 +2,7 @@ import { coalesce, Semaphore } from '@rest-services/concurrency';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Database } from '../connection/database.ts';
 import type { Value } from '../connection/session.ts';
-import { parameter, planned, prepared, textArray, type Statement } from '../connection/statement.ts';
+import { parameter, prepared, type Statement } from '../connection/statement.ts';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
 import { SHARED_MS } from '../time-budget.ts';
 import { CHUNK_ROWS, mayContinue, select, withinBytes, type List } from './list.ts';
@@ -76,7 +76,7 @@ export class Search<Row extends WithId> extends SharedStatement<string, Row[]> {
   protected override async runShared(texts: readonly string[]) {
     try {
       const found = texts.map((): Row[] => []);
-      for (const row of await this.#run(this.#statements.findMany, [textArray(texts.map(patternOf))]))
+      for (const row of await this.#run(this.#statements.findMany, [texts.map(patternOf)]))
         found[row.search - 1]!.push(row);
       return found;
     } catch (error) {
@@ -169,7 +169,7 @@ class Sample {
 
   constructor(db: Database<unknown>, table: string, column: string) {
     this.#db = db;
-    this.#statement = planned(sql`
+    this.#statement = prepared(sql`
       select concat_ws(E'\n', array_to_string(most_common_vals::text::text[], E'\n'),
         array_to_string(histogram_bounds::text::text[], E'\n')) as texts
       from pg_stats

@@ -15,11 +15,12 @@ const RECENT_MS = 1_000;
 /** A client of pg that knows the state of its server. */
 export class ServerClient extends pg.Client {
   readonly server: Server;
+  /** `undefined` until the server has reported it, or `readState()` has read it. */
+  state: ServerState | undefined;
   /** Number of the selection by which the server was chosen. */
   readonly selection: number;
   readonly #isBehindPooler: boolean;
   readonly #reported: Record<string, string> = {};
-  #state: ServerState | undefined;
   #readAt = -Infinity;
 
   constructor(config: pg.ClientConfig, server: Server, { selection = 0, isBehindPooler = false } = {}) {
@@ -32,11 +33,6 @@ export class ServerClient extends pg.Client {
     );
   }
 
-  /** `undefined` until the server has reported it, or `readState()` has read it. */
-  get state() {
-    return this.#state;
-  }
-
   /** Whether the state has been read, behind a pooler in the last second: the pooler may have changed the server since. */
   get hasRecentState() {
     return this.#readAt > (this.#isBehindPooler ? performance.now() - RECENT_MS : -Infinity);
@@ -47,14 +43,14 @@ export class ServerClient extends pg.Client {
    * may report the state of a server that it has left.
    */
   async readState(): Promise<ServerState> {
-    if (!this.#state || this.#isBehindPooler) {
+    if (!this.state || this.#isBehindPooler) {
       const { rows } = await this.query<ServerState>(
         `select pg_is_in_recovery() as "isInRecovery", current_setting('transaction_read_only') = 'on' as "isReadOnly"`,
       );
-      this.#state = rows[0]!;
+      this.state = rows[0]!;
     }
     this.#readAt = performance.now();
-    return this.#state;
+    return this.state;
   }
 
   /** Ends the time limit of transactions that a role or database may have, since release 17; older ones know no such parameter. */
@@ -68,7 +64,7 @@ export class ServerClient extends pg.Client {
     const { in_hot_standby: inHotStandby, default_transaction_read_only: readOnly } = this.#reported;
     if (this.#isBehindPooler || inHotStandby === undefined) return;
     const isInRecovery = inHotStandby === 'on';
-    this.#state = { isInRecovery, isReadOnly: isInRecovery || readOnly === 'on' };
+    this.state = { isInRecovery, isReadOnly: isInRecovery || readOnly === 'on' };
   }
 }
 

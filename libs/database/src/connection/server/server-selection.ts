@@ -19,11 +19,12 @@ export interface ServerSelectionOptions {
  * others are discarded then.
  */
 export class ServerSelection {
+  server: Server;
+  /** Changes when sessions of before should no longer be used. */
+  number = 0;
   readonly #options: ServerSelectionOptions;
   readonly #servers: Server[];
-  #server: Server;
   #previous: Server | undefined;
-  #number = 0;
   #unreachable: Server | undefined;
   #validUntil: number;
   #searching: Promise<void> | undefined;
@@ -31,17 +32,8 @@ export class ServerSelection {
   constructor(options: ServerSelectionOptions) {
     this.#options = options;
     this.#servers = options.target.servers;
-    this.#server = this.#servers[0]!;
+    this.server = this.#servers[0]!;
     this.#validUntil = this.hasAlternatives ? -Infinity : Infinity;
-  }
-
-  get server() {
-    return this.#server;
-  }
-
-  /** Changes when sessions of before should no longer be used. */
-  get number() {
-    return this.#number;
   }
 
   get hasAlternatives() {
@@ -67,9 +59,9 @@ export class ServerSelection {
    * @param isUnreachable the server did not respond, so that the next search tries it last
    */
   lose(selection: number, { isUnreachable = false } = {}) {
-    if (selection !== this.#number) return;
-    this.#number++;
-    this.#unreachable = isUnreachable ? this.#server : undefined;
+    if (selection !== this.number) return;
+    this.number++;
+    this.#unreachable = isUnreachable ? this.server : undefined;
     if (this.hasAlternatives) this.#validUntil = -Infinity;
   }
 
@@ -102,16 +94,16 @@ export class ServerSelection {
   }
 
   #inOrder(prefersStandby: boolean) {
-    const lastGood = prefersStandby ? this.#servers[0]! : this.#server;
+    const lastGood = prefersStandby ? this.#servers[0]! : this.server;
     const ordered = new Set([lastGood, ...this.#servers]);
     if (this.#unreachable && ordered.delete(this.#unreachable)) ordered.add(this.#unreachable);
     return ordered;
   }
 
   #take(server: Server, validUntil: number) {
-    if (server !== this.#server) this.#number++;
+    if (server !== this.server) this.number++;
     if (server !== this.#previous) this.#options.onSelected?.(server, this.#previous);
-    this.#server = server;
+    this.server = server;
     this.#previous = server;
     this.#unreachable = undefined;
     this.#validUntil = validUntil;
