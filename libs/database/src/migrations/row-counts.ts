@@ -9,12 +9,6 @@ export interface RowCounts {
   filter?: { name: string; column: string; value: string };
 }
 
-/** Files that stand beside the bundle as well. They are parts of released migrations, and never change. */
-const template = (name: string) => readFileSync(join(import.meta.dirname, `${name}.sql`), 'utf8');
-const [created, boundedFolds, bulkUpdates] = ['row-counts', 'row-counts-bounded-folds', 'row-counts-bulk-updates'].map(
-  template,
-) as [string, string, string];
-
 /**
  * For migrations: counts the rows of a table from now on, by triggers that append changes. Makes for a table `item`:
  * - the view `item_count`: one row with the `total` and the count of the filter
@@ -38,7 +32,7 @@ export async function createRowCounts(db: QueryExecutorProvider, counts: RowCoun
   const named = (name: string) => sql.id(schema, name);
   // Before the tables of the counts, in the order in which readers lock them.
   await sql`lock table ${named(table)} in share row exclusive mode`.execute(db);
-  await sql.raw(statementsFor(created, schema, counts)).execute(db);
+  await sql.raw(statementsFor('row-counts', schema, counts)).execute(db);
   if (isCounted) return;
   // The tables of releases whose triggers updated counts.
   await sql`drop table if exists ${named(`${table}_slot_count`)}, ${named(`${table}_block_count`)}`.execute(db);
@@ -51,16 +45,19 @@ export async function createRowCounts(db: QueryExecutorProvider, counts: RowCoun
  */
 export async function boundFolds(db: QueryExecutorProvider, counts: RowCounts) {
   const { rows } = await sql<{ schema: string }>`select current_schema() as schema`.execute(db);
-  for (const text of counts.filter ? [boundedFolds, bulkUpdates] : [boundedFolds])
-    await sql.raw(statementsFor(text, rows[0]!.schema, counts)).execute(db);
+  for (const file of ['row-counts-bounded-folds', ...(counts.filter ? ['row-counts-bulk-updates'] : [])])
+    await sql.raw(statementsFor(file, rows[0]!.schema, counts)).execute(db);
 }
 
-/** A file for another table. Names are qualified, so that functions work with any `search_path`. */
-function statementsFor(text: string, schema: string, { table, filter }: RowCounts) {
+/**
+ * A file for a table; it stands beside the bundle as well, is part of released migrations, and never changes. Names are qualified, so
+ * that functions work with any `search_path`.
+ */
+function statementsFor(file: string, schema: string, { table, filter }: RowCounts) {
   const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
   const condition = (row = '') =>
     filter ? `(${row}${quoted(filter.column)} = '${filter.value.replaceAll("'", "''")}')` : 'false';
-  return text
+  return readFileSync(join(import.meta.dirname, `${file}.sql`), 'utf8')
     .replaceAll(/(trigger )?counted_table(\w*)/g, (_, trigger: string | undefined, suffix: string) =>
       trigger ? `${trigger}${quoted(table + suffix)}` : `${quoted(schema)}.${quoted(table + suffix)}`,
     )
