@@ -17,6 +17,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tls-'));
   server = await startCluster(folder, { durable: false });
   await writeFile(placed('ca.pem'), authority);
+  await writeFile(placed('other.pem'), serverCertificate);
   await writeFile(placed('client.pem'), clientCertificate);
   await writeFile(placed('client.key'), encryptedClientKey);
 });
@@ -52,16 +53,12 @@ async function connect(host: string, parameters: Record<string, string>, user?: 
   }
 }
 
-describe('A server without TLS', () => {
-  test.each(['require', 'verify-ca', 'verify-full'])('is refused under sslmode=%s', async (sslmode) => {
+test('A server without TLS is accepted under sslmode=disable alone', async () => {
+  expect(await connect('localhost', { sslmode: 'disable' })).toBe('no TLS');
+  for (const sslmode of ['require', 'verify-ca', 'verify-full'])
     expect(await connect('localhost', { sslmode, sslrootcert: placed('ca.pem') })).toBe(
       'The server does not support SSL connections',
     );
-  });
-
-  test('is accepted under sslmode=disable', async () => {
-    expect(await connect('localhost', { sslmode: 'disable' })).toBe('no TLS');
-  });
 });
 
 describe('A server with a certificate of a private authority', () => {
@@ -81,48 +78,39 @@ describe('A server with a certificate of a private authority', () => {
     while ((await connect('localhost', { sslmode: 'require' })) !== 'TLS');
   });
 
-  const ca = () => ({ sslrootcert: placed('ca.pem') });
-
-  test('has no TLS under sslmode=disable', async () => {
-    expect(await connect('localhost', { sslmode: 'disable' })).toBe('no TLS');
-  });
-
-  test('is accepted under sslmode=require without its authority, by any name', async () => {
-    expect(await connect('127.0.0.1', { sslmode: 'require' })).toBe('TLS');
-  });
-
-  test('has to be of the authority under sslmode=require with one, by any name', async () => {
-    await writeFile(placed('other.pem'), serverCertificate);
-    expect(await connect('127.0.0.1', { sslmode: 'require', ...ca() })).toBe('TLS');
-    const refused = await connect('127.0.0.1', { sslmode: 'require', sslrootcert: placed('other.pem') });
-    expect(refused).toBe('SELF_SIGNED_CERT_IN_CHAIN');
-  });
-
-  test('is accepted by any name under sslmode=verify-ca', async () => {
-    expect(await connect('127.0.0.1', { sslmode: 'verify-ca', ...ca() })).toBe('TLS');
-  });
-
-  test('is accepted by its name alone under sslmode=verify-full', async () => {
-    expect(await connect('localhost', { sslmode: 'verify-full', ...ca() })).toBe('TLS');
-    expect(await connect('127.0.0.1', { sslmode: 'verify-full', ...ca() })).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
-  });
-
-  test('is refused without its authority under sslmode=verify-full, as by sslrootcert=system', async () => {
-    for (const parameters of [{ sslmode: 'verify-full' }, { sslrootcert: 'system' }])
-      expect(await connect('localhost', parameters)).toBe('SELF_SIGNED_CERT_IN_CHAIN');
+  test.each([
+    ['disable', 'localhost', undefined, 'no TLS'],
+    ['require', '127.0.0.1', undefined, 'TLS'],
+    ['require', '127.0.0.1', 'ca.pem', 'TLS'],
+    ['require', '127.0.0.1', 'other.pem', 'SELF_SIGNED_CERT_IN_CHAIN'],
+    ['verify-ca', '127.0.0.1', 'ca.pem', 'TLS'],
+    ['verify-full', 'localhost', 'ca.pem', 'TLS'],
+    ['verify-full', '127.0.0.1', 'ca.pem', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['verify-full', 'localhost', undefined, 'SELF_SIGNED_CERT_IN_CHAIN'],
+    ['verify-full', 'localhost', 'system', 'SELF_SIGNED_CERT_IN_CHAIN'],
+  ])('under sslmode=%s, by the name %s and the authority %s: %s', async (sslmode, host, authority, result) => {
+    const file = authority && authority !== 'system' ? placed(authority) : authority;
+    expect(await connect(host, { sslmode, ...(file ? { sslrootcert: file } : {}) })).toBe(result);
   });
 
   test('lets a user in who has a certificate, whose key may be encrypted', async () => {
     const certificate = { sslcert: placed('client.pem'), sslkey: placed('client.key'), sslpassword: 'key-secret' };
-    expect(await connect('localhost', { sslmode: 'verify-full', ...ca(), ...certificate }, 'certified')).toBe('TLS');
-    expect(await connect('localhost', { sslmode: 'verify-full', ...ca() }, 'certified')).toContain('certificate');
+    expect(
+      await connect(
+        'localhost',
+        { sslmode: 'verify-full', sslrootcert: placed('ca.pem'), ...certificate },
+        'certified',
+      ),
+    ).toBe('TLS');
+    expect(await connect('localhost', { sslmode: 'require' }, 'certified')).toContain('certificate');
   });
 
   test('causes no warning of the driver on stderr', async () => {
     const warnings: Error[] = [];
     const listen = (warning: Error) => warnings.push(warning);
     process.on('warning', listen);
-    for (const sslmode of ['require', 'verify-ca']) await connect('localhost', { sslmode, ...ca() });
+    for (const sslmode of ['require', 'verify-ca'])
+      await connect('localhost', { sslmode, sslrootcert: placed('ca.pem') });
     await new Promise(setImmediate);
     process.off('warning', listen);
     expect(warnings).toEqual([]);

@@ -1,0 +1,94 @@
+// What the files share that test a repository: a database of their own with the table `note`, which each test finds empty.
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { sql, type Generated, type RawBuilder, type Transaction } from 'kysely';
+import { Database, repository } from '../src/index.ts';
+
+interface Note {
+  id: Generated<number>;
+  title: string;
+  rank: number | null;
+}
+
+export interface Tables {
+  note: Note;
+  fresh: Pick<Note, 'id' | 'title'>;
+  counted: Pick<Note, 'id' | 'title'>;
+  listed: { id: Generated<number>; words: string[] };
+  page: { id: number; text: string };
+  essay: { id: Generated<number>; text: string };
+  slow: { id: number; text: string };
+  timed: { id: number; title: string; changed: string };
+}
+
+let database: TestDatabase;
+export let db: Database<Tables>;
+/** Sees what is committed, and sends one statement for each question. */
+export let observer: Database<Tables>;
+export let notes: ReturnType<typeof noteRepository>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  [db, observer] = [open(), open()];
+  notes = noteRepository(db);
+  await sql`create table note (
+    id bigint generated always as identity primary key,
+    title varchar(20) not null unique check (btrim(title) <> ''),
+    rank integer)`.execute(db);
+});
+afterAll(async () => {
+  await Promise.all([db.destroy(), observer.destroy()]);
+  await database.drop();
+});
+beforeEach(async () => {
+  await sql`truncate note restart identity`.execute(db);
+});
+
+export const open = (options: { poolMax?: number; hasTimeouts?: boolean } = {}) =>
+  new Database<Tables>({ url: database.url, poolMax: 4, onConnectionError: () => undefined, ...options });
+
+/** @param absent `null` sets the columns to null that an update does not name */
+export const noteRepository = (on: Database<Tables>, absent: 'kept' | 'null' = 'kept') =>
+  repository(on, 'note', {
+    columns: ['id', 'title', 'rank'],
+    insert: ['title', 'rank'],
+    update: { columns: ['title', 'rank'], absent },
+  });
+
+export const onlyRead = { insert: [], update: { columns: [], absent: 'kept' } } as const;
+
+export const create = (title: string) => notes.insert({ title, rank: 1 });
+export const createAll = (...titles: string[]) => Promise.all(titles.map(create));
+export const allNotes = () => observer.kysely.selectFrom('note').selectAll().orderBy('id').execute();
+
+/** What one of several requests that share a statement got: a value, or the code of its error. */
+export const outcome = (result: Promise<unknown>) =>
+  result.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ code: (error as { code: string }).code }),
+  );
+
+/** Runs `during` while a transaction of another process holds the locks of `statement`, which ends then. */
+export async function whileHolding<Result>(
+  statement: RawBuilder<unknown>,
+  during: (holder: Transaction<Tables>) => Promise<Result>,
+): Promise<Result> {
+  const other = open({ poolMax: 1, hasTimeouts: false });
+  try {
+    return await other.kysely.transaction().execute(async (holder) => {
+      await statement.execute(holder);
+      return during(holder);
+    });
+  } finally {
+    await other.destroy();
+  }
+}
+
+/** Resolves when at least `sessions` sessions wait for a lock. */
+export async function someoneWaits(sessions = 1) {
+  for (let waiting = 0; waiting < sessions;) {
+    const { rows } = await sql`select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(observer);
+    waiting = rows.length;
+  }
+}

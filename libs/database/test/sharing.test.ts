@@ -1,0 +1,141 @@
+import { expect, test } from '@jest/globals';
+import { OverloadedError } from '@rest-services/errors';
+import { sql } from 'kysely';
+import { repository } from '../src/index.ts';
+import {
+  allNotes,
+  create,
+  createAll,
+  db,
+  noteRepository,
+  notes,
+  observer,
+  onlyRead,
+  open,
+  outcome,
+} from './note-table.ts';
+import { statementsDuring } from './statements.ts';
+
+// Requests of one iteration of the event loop, which share statements.
+
+test('Reads, updates and deletes of many rows, and deletes of one, take one statement each', async () => {
+  const ids = await Promise.all(Array.from({ length: 50 }, (_, n) => create(`${n}`)));
+  for (const share of [
+    () => Promise.all(ids.slice(0, 32).map((id) => notes.findById(id))),
+    () => Promise.all(ids.map((id) => notes.update(id, { rank: id }))),
+    () => Promise.all(ids.map((id) => notes.delete(id))),
+    () => Promise.all(ids.map(() => notes.delete(ids[0]!))),
+  ]) {
+    expect(await statementsDuring(share)).toBe(1);
+  }
+});
+
+test('Texts above 16 KiB are read alone, because together they would take too much memory', async () => {
+  const lengths = [1, 16_384, 16_385, 1_000_000, 0];
+  await sql`create table page as
+    select id, repeat('x', length) as text from unnest(${lengths}::integer[]) with ordinality as given (length, id)`.execute(
+    db,
+  );
+  const pages = repository(db, 'page', { columns: ['id', 'text'], longText: 'text', ...onlyRead });
+  const readAll = (ids: number[]) => Promise.all(ids.map((id) => pages.findById(id)));
+  expect((await readAll([5, 4, 3, 2, 1, 6])).map((page) => page?.text.length)).toEqual([
+    ...lengths.toReversed(),
+    undefined,
+  ]);
+  const reading = (id: number) => statementsDuring(() => readAll(Array<number>(30).fill(id)));
+  expect(await reading(2)).toBe(1);
+  expect(await reading(3)).toBe(31);
+});
+
+test.each([
+  [4_096, 1],
+  [4_097, 3],
+])('Three texts of %d characters are written by %d statements', async (length, statements) => {
+  await sql`create table if not exists essay (id bigint generated always as identity primary key, text text)`.execute(
+    db,
+  );
+  const essays = repository(db, 'essay', {
+    columns: ['id', 'text'],
+    insert: ['text'],
+    update: { columns: ['text'], absent: 'kept' },
+  });
+  const texts = ['a', 'b', 'c'].map((letter) => letter.repeat(length));
+  let ids: number[] = [];
+  const insertAll = async () => (ids = await Promise.all(texts.map((text) => essays.insert({ text }))));
+  const updateAll = () => Promise.all(texts.map((text, index) => essays.update(ids[index]!, { text })));
+  expect([await statementsDuring(insertAll), await statementsDuring(updateAll)]).toEqual([statements, statements]);
+});
+
+test('Reads of texts above 16 KiB take three connections, and get 503 when they take too long', async () => {
+  await sql`create view slow as select 3 as id, repeat('x', 20000) as text from pg_sleep(1.6)`.execute(db);
+  const patient = open({ hasTimeouts: false });
+  const slow = repository(patient, 'slow', { columns: ['id', 'text'], longText: 'text', ...onlyRead });
+  const sent = await statementsDuring(async () => {
+    const outcomes = Promise.allSettled(Array.from({ length: 5 }, () => slow.findById(3)));
+    const refused = { status: 'rejected', reason: expect.any(OverloadedError) };
+    expect(await outcomes).toEqual(Array(5).fill(refused));
+    expect(patient.poolUse).toMatchObject({ inUse: 3, waiting: 0 });
+    // The turn of the other two comes while this read waits, but no request would use their rows.
+    await slow.findById(3).catch(() => undefined);
+  });
+  expect(sent).toBe(1 + 3 + 2);
+  await patient.destroy();
+});
+
+test('An update leaves columns that it does not name as they are, or sets them to null', async () => {
+  const [first, second] = (await createAll('a', 'b')) as [number, number];
+  await Promise.all([notes.update(first, { rank: 5 }), notes.update(second, { title: 'c' })]);
+  expect(await allNotes()).toEqual([
+    { id: first, title: 'a', rank: 5 },
+    { id: second, title: 'c', rank: 1 },
+  ]);
+  const replacing = noteRepository(db, 'null');
+  await Promise.all([replacing.update(first, { title: 'd' }), replacing.update(second, { title: 'e', rank: 7 })]);
+  expect(await allNotes()).toEqual([
+    { id: first, title: 'd', rank: null },
+    { id: second, title: 'e', rank: 7 },
+  ]);
+});
+
+test('Arrays of JSON are written, alone and together', async () => {
+  await sql`create table listed (id bigint primary key generated always as identity, words jsonb not null)`.execute(db);
+  const listed = repository(db, 'listed', {
+    columns: ['id', 'words'],
+    insert: ['words'],
+    update: { columns: ['words'], absent: 'kept' },
+  });
+  const ids = await Promise.all([['a'], ['b']].map((words) => listed.insert({ words })));
+  await listed.update(ids[0]!, { words: ['c', 'd'] });
+  expect(await listed.findById(ids[0]!)).toMatchObject({ words: ['c', 'd'] });
+  await Promise.all(ids.map((id) => listed.update(id, { words: ['e'] })));
+  expect(await Promise.all(ids.map((id) => listed.findById(id)))).toEqual(ids.map((id) => ({ id, words: ['e'] })));
+  expect(await listed.update(ids[0]!, { words: [] }, ({ words }) => words.length === 1)).toBe(true);
+});
+
+test('A request that PostgreSQL refuses fails alone', async () => {
+  const ids = await createAll('a', 'b', 'c', 'd');
+  const changes = [{ title: 'x' }, { title: 'd' }, { rank: 2 ** 31 }, { rank: 2 }];
+  expect(await Promise.all(changes.map((change, index) => outcome(notes.update(ids[index]!, change))))).toEqual([
+    { value: true },
+    { code: '23505' },
+    { code: '22003' },
+    { value: true },
+  ]);
+  const titles = ['y', null, 'z'];
+  const created = await Promise.all(titles.map((title) => outcome(create(title!))));
+  expect(created).toEqual([{ value: expect.any(Number) }, { code: '23502' }, { value: expect.any(Number) }]);
+  expect((await allNotes()).map(({ title }) => title).sort()).toEqual(['b', 'c', 'd', 'x', 'y', 'z']);
+});
+
+test('Two processes that change different columns of the same rows lose no update', async () => {
+  const other = noteRepository(observer);
+  const ids = await Promise.all(Array.from({ length: 12 }, (_, n) => create(`${n}`)));
+  for (let round = 2; round < 52; round += 1) {
+    const titles = ids.map((id) => notes.update(id, { title: `${id} in ${round}` }));
+    const ranks = ids.toReversed().map((id) => other.update(id, { rank: round }));
+    expect(new Set(await Promise.all([...titles, ...ranks]))).toEqual(new Set([true]));
+    expect(await allNotes()).toEqual(
+      ids.sort((a, b) => a - b).map((id) => ({ id, title: `${id} in ${round}`, rank: round })),
+    );
+  }
+});

@@ -1,0 +1,117 @@
+// What the files share that test row counts: a database of their own, in which each test finds the table `task`, counted and empty.
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { CompiledQuery, sql, type Generated, type Kysely } from 'kysely';
+import { boundFolds, checkRowCounts, createRowCounts, Database, foldRowCounts, type RowCounts } from '../src/index.ts';
+import type { Statement } from '../src/connection/statement.ts';
+import { Pages } from '../src/rows/page.ts';
+
+export interface Tables {
+  task: { id: Generated<number>; status: Generated<'open' | 'done'> };
+  task_count: { total: number; done: number };
+}
+
+let database: TestDatabase;
+export let db: Kysely<Tables>;
+const others: Kysely<Tables>[] = [];
+
+/** One connection, on which the statements of a transaction can be sent one by one. */
+const connection = () =>
+  new Database<Tables>({ url: database.url, poolMax: 1, hasTimeouts: false, onConnectionError: () => undefined })
+    .kysely;
+
+export function anotherConnection() {
+  const other = connection();
+  others.push(other);
+  return other;
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = connection();
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.drop();
+});
+beforeEach(async () => {
+  await newTable();
+  await createCounts();
+});
+afterEach(() => Promise.all(others.splice(0).map((other) => other.destroy())));
+
+/** Makes the table without counts, instead of all that there was. */
+export async function newTable() {
+  await sql`drop schema public cascade`.execute(db);
+  await sql`create schema public`.execute(db);
+  await sql`create table task (
+    id bigint primary key generated always as identity,
+    status text not null default 'open'
+  )`.execute(db);
+}
+
+export const taskCounts: RowCounts = { table: 'task', filter: { name: 'done', column: 'status', value: 'done' } };
+
+export const createCounts = (table = taskCounts) =>
+  db.transaction().execute(async (transaction) => {
+    await createRowCounts(transaction, table);
+    await boundFolds(transaction, table);
+  });
+
+/** Rows whose ids are so far apart. */
+export const insert = (on: Kysely<Tables>, first: number, rows: number, step: number) =>
+  sql`insert into task (id, status) overriding system value
+    select ${first}::bigint + n * ${step}::bigint, case when n % 2 = 0 then 'open' else 'done' end
+    from generate_series(0, ${rows - 1}::int) n`.execute(on);
+
+export const fold = (on = db, bound?: number) => foldRowCounts(on, taskCounts, bound);
+
+/** Whether all counts are those of the rows, by the check that the services make in the background. */
+export async function areExact(on = db) {
+  for (let after: number | undefined; ;) {
+    const check = await checkRowCounts(on, taskCounts, after);
+    if (!check) return true;
+    if (!check.isExact) return false;
+    after = check.block;
+  }
+}
+
+export const counts = (on = db) => on.selectFrom('task_count').select(['total', 'done']).executeTakeFirstOrThrow();
+
+const tasks = (on: Kysely<Tables>) => on.selectFrom('task').select(['id', 'status']);
+
+/** How many connections wait for a lock of this type that another one holds. */
+export async function waiting(type: 'advisory' | 'relation' = 'advisory', on = db) {
+  const { rows } = await sql`select from pg_locks where locktype = ${type} and not granted
+    and database = (select oid from pg_database where datname = current_database())`.execute(on);
+  return rows.length;
+}
+
+/** Runs the statements of a repository in a transaction. */
+const inTransaction = (transaction: Kysely<Tables>) =>
+  Object.assign(transaction, {
+    read: ({ text }: Statement<unknown>, values: unknown[]) =>
+      transaction.executeQuery(CompiledQuery.raw(text, values)),
+  }) as unknown as Database<unknown>;
+
+/** Compares counts and pages with what reading the table gives, in one snapshot. */
+export async function expectExact(on: Kysely<Tables>, offsets: number[] = []) {
+  await on
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (snapshot: Kysely<Tables>) => {
+      const all = await tasks(snapshot).orderBy('id').execute();
+      const total = all.length;
+      const pages = new Pages<{ id: number; status: string }>(inTransaction(snapshot), 'task', ['id', 'status']);
+      expect(await counts(snapshot)).toEqual({ total, done: all.filter(({ status }) => status === 'done').length });
+      for (const offset of [0, 1, Math.floor(total / 2), total - 1, total, total + 1, ...offsets]) {
+        if (offset < 0) continue;
+        const page = await pages.readPage({ offset, limit: 7 });
+        expect([offset, page.total, page.rows.map(({ id, status }) => ({ id, status }))]).toEqual([
+          offset,
+          total,
+          all.slice(offset, offset + 7),
+        ]);
+      }
+    });
+}
