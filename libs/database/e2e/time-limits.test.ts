@@ -1,11 +1,11 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { OverloadedError } from '@rest-services/errors';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
-import { Database } from '../src/index.ts';
+import { Database, type DatabaseOptions } from '../src/index.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -13,8 +13,17 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const onConnectionError = () => undefined;
-const open = (url = database.url, poolMax = 1) => new Database({ url, poolMax, onConnectionError });
+/** Closes what a test has opened. */
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+function open(options: Partial<DatabaseOptions> = {}) {
+  const db = new Database({ url: database.url, poolMax: 1, onConnectionError: () => undefined, ...options });
+  closing.push(() => db.destroy());
+  return db;
+}
 
 /** Connects, which may take longer than a request waits on a busy machine. */
 async function connected(db: Database<unknown>): Promise<void> {
@@ -34,7 +43,6 @@ describe('Database', () => {
       return answer.then(({ rows }) => rows[0]!.text, readLate);
     };
     expect(await readLate()).toHaveLength(8_000_000);
-    await db.destroy();
   });
 
   test('responds 503 when no connection becomes free within 1 s, though other requests are served', async () => {
@@ -44,25 +52,22 @@ describe('Database', () => {
     const refused = outcomes.filter(({ status }) => status === 'rejected');
     expect(refused.length).toBeGreaterThan(0);
     for (const outcome of refused) expect(outcome).toMatchObject({ reason: expect.any(OverloadedError) });
-    await db.destroy();
   });
 
   test('responds 503 when a new connection takes too long while other requests are served', async () => {
     const { proxy, url } = await silenceableProxy();
-    const db = open(url, 2);
+    const db = open({ url, poolMax: 2 });
     await sql`select 1`.execute(db);
     proxy.holdNew();
     const answered = sql`select pg_sleep(0.3)`.execute(db);
     await new Promise(setImmediate);
     await expect(sql`select 1`.execute(db)).rejects.toThrow(OverloadedError);
     await answered;
-    await db.destroy();
-    proxy.close();
   });
 
   test('gives up a whole transaction in the time of one statement', async () => {
     const { proxy, url } = await silenceableProxy();
-    const db = open(url);
+    const db = open({ url });
     let startedAt = 0;
     const outcome = db.kysely.transaction().execute(async (transaction) => {
       startedAt = performance.now();
@@ -72,8 +77,6 @@ describe('Database', () => {
     });
     await expect(outcome).rejects.toMatchObject({ code: 'ETIMEDOUT' });
     expect(performance.now() - startedAt).toBeLessThan(2_500);
-    await db.destroy();
-    proxy.close();
   });
 
   test('ends a statement that takes too long, and goes on with the next', async () => {
@@ -81,32 +84,29 @@ describe('Database', () => {
     await connected(db);
     await expect(sql`select pg_sleep(60)`.execute(db)).rejects.toMatchObject({ code: '57014' });
     expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
-    await db.destroy();
   });
 
   test('leaves nothing locked for long when its process stops in a transaction', async () => {
-    const [db, other] = [
-      open(),
-      new Database({ url: database.url, poolMax: 1, hasTimeouts: false, onConnectionError }),
-    ];
+    const [db, other] = [open(), open({ hasTimeouts: false })];
     await sql`create table held ()`.execute(other);
     // As a process that is frozen, or cut off from the network: it asks for nothing more, and ends nothing.
     const abandoned = await db.kysely.startTransaction().execute();
     await sql`lock table held`.execute(abandoned);
     await other.kysely.transaction().execute((waiting) => sql`lock table held`.execute(waiting));
-    await Promise.allSettled([abandoned.rollback().execute(), other.destroy(), db.destroy()]);
+    await abandoned
+      .rollback()
+      .execute()
+      .catch(() => undefined);
   });
 
   test('fails with ETIMEDOUT, not 503, while the server is silent, and takes a new connection then', async () => {
     const { proxy, url } = await silenceableProxy();
-    const db = open(url);
+    const db = open({ url });
     await sql`select 1`.execute(db);
     proxy.silence();
     const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => sql`select 2`.execute(db)));
     for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'ETIMEDOUT' } });
     expect((await sql`select 3 as three`.execute(db)).rows).toEqual([{ three: 3 }]);
-    await db.destroy();
-    proxy.close();
   });
 });
 
@@ -133,10 +133,10 @@ async function silenceableProxy() {
     silence: () => sockets.forEach((socket) => socket.unpipe().pause()),
     /** Accepts connections, and does nothing with them. */
     holdNew: () => (holdsNew = true),
-    close: () => {
-      sockets.forEach((socket) => socket.destroy());
-      server.close();
-    },
   };
+  closing.push(() => {
+    sockets.forEach((socket) => socket.destroy());
+    server.close();
+  });
   return { proxy, url: url.href };
 }

@@ -128,21 +128,14 @@ test('commits the migrations before an index, and records it before those after'
 /** A transaction that has written to the table, for whose end the index waits. */
 async function startWriter() {
   const writing = new Database({ ...options(), poolMax: 1, hasTimeouts: false });
-  const started = Promise.withResolvers<number>();
-  const ended = Promise.withResolvers<unknown>();
-  const written = writing.kysely.transaction().execute(async (transaction) => {
-    await sql`insert into item values ('Writing')`.execute(transaction);
-    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction);
-    started.resolve(rows[0]!.pid);
-    await ended.promise;
-  });
-  const pid = await started.promise;
+  const transaction = await writing.kysely.startTransaction().execute();
+  const { rows } = await sql<{ pid: number }>`
+    insert into item values ('Writing') returning pg_backend_pid() as pid`.execute(transaction);
   const end = async () => {
-    ended.resolve(undefined);
-    await written;
+    await transaction.commit().execute();
     await writing.destroy();
   };
-  return { pid, end };
+  return { pid: rows[0]!.pid, end };
 }
 
 async function waitingFor(writer: number, age = '0 s') {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { OverloadedError } from '@rest-services/errors';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
-import { Database, prepared } from '../src/index.ts';
+import { Database, prepared, type DatabaseOptions } from '../src/index.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -10,8 +10,14 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const onConnectionError = () => undefined;
-const open = (url = database.url, poolMax = 1) => new Database({ url, poolMax, onConnectionError });
+const opened: Database<unknown>[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((db) => db.destroy())));
+
+function open(options: Partial<DatabaseOptions> = {}) {
+  const db = new Database({ url: database.url, poolMax: 1, onConnectionError: () => undefined, ...options });
+  opened.push(db);
+  return db;
+}
 
 describe('Database', () => {
   test.each([
@@ -23,7 +29,6 @@ describe('Database', () => {
       const db = open();
       await sql`select set_config('TimeZone', ${zone}, false)`.execute(db);
       expect((await sql`select ${text}::timestamptz as at`.execute(db)).rows).toEqual([{ at: iso }]);
-      await db.destroy();
     }
   });
 
@@ -43,7 +48,6 @@ describe('Database', () => {
     // On a busy machine, some of the others wait for too long.
     for (const each of outcomes) expect(['done', 503]).toContain(each);
     expect(db.poolUse).toEqual({ inUse: 0, idle: 1, waiting: 0 });
-    await db.destroy();
   });
 
   test('fails a statement whose value can not be read, and goes on', async () => {
@@ -51,13 +55,12 @@ describe('Database', () => {
     const read = (at: string) => db.read(prepared(sql`select ${''}::timestamptz as at`), [at]);
     await expect(read('infinity')).rejects.toThrow();
     expect((await read('2026-11-20T18:30:00Z')).rows).toEqual([{ at: '2026-11-20T18:30:00.000Z' }]);
-    await db.destroy();
   });
 
   test('survives that its connection is killed, idle or in use', async () => {
     let report: (lost: Error) => void;
     const reported = new Promise<Error>((resolve) => (report = resolve));
-    const db = new Database({ url: database.url, poolMax: 1, onConnectionError: (lost) => report(lost) });
+    const db = open({ onConnectionError: (lost) => report(lost) });
     await expect(sql`select pg_terminate_backend(pg_backend_pid())`.execute(db)).rejects.toThrow();
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
 
@@ -65,18 +68,16 @@ describe('Database', () => {
     await sql`select pg_terminate_backend(${rows[0]!.pid})`.execute(other);
     expect(await reported).toMatchObject({ code: '57P01' });
     expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
-    await Promise.all([db.destroy(), other.destroy()]);
   });
 
   test('reads the password again, once, when the server refuses it', async () => {
     const passwords = ['wrong', new URL(database.url).password, 'wrong', 'wrong', new URL(database.url).password];
     const readPassword = () => Promise.resolve(passwords.shift()!);
-    const db = new Database({ url: database.url, readPassword, poolMax: 1, onConnectionError });
-    const discarded = new Database({ url: database.url, readPassword, poolMax: 1, onConnectionError });
+    const db = open({ readPassword });
+    const discarded = open({ readPassword });
     expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
     await expect(sql`select 1`.execute(discarded)).rejects.toMatchObject({ code: '28P01' });
     expect(passwords).toHaveLength(1);
-    await Promise.all([db.destroy(), discarded.destroy()]);
   });
 
   test('keeps no session that began while the database was read-only', async () => {
@@ -87,11 +88,10 @@ describe('Database', () => {
     await inDatabase(other, 'reset default_transaction_read_only');
     await sql`commit`.execute(other);
     await sql`create table written ()`.execute(db);
-    await Promise.all([db.destroy(), other.destroy()]);
   });
 
   test('closes only the session whose write is refused as read-only, and counts it as no lost connection', async () => {
-    const [db, other] = [open(database.url, 2), open()];
+    const db = open({ poolMax: 2 });
     const session = () => sql<{ pid: number }>`select pg_backend_pid() as pid from pg_sleep(0.1)`.execute(db);
     const pids = async () => (await Promise.all([session(), session()])).map(({ rows }) => rows[0]!.pid);
     const before = await pids();
@@ -101,11 +101,10 @@ describe('Database', () => {
     const after = await pids();
     expect(after.filter((pid) => before.includes(pid))).toHaveLength(1);
     expect([db.health.lostConnections, db.health.isReadOnly]).toEqual([0, false]);
-    await Promise.all([db.destroy(), other.destroy()]);
   });
 
   test('knows within a second that the server behind a pooler takes no more writes', async () => {
-    const db = new Database({ url: database.url, pooler: 'transaction', poolMax: 1, onConnectionError });
+    const db = open({ pooler: 'transaction' });
     const becomes = async (isReadOnly: boolean) => {
       do await db.read({ text: 'select 1 as one' }, []);
       while (db.health.isReadOnly !== isReadOnly);
@@ -115,20 +114,18 @@ describe('Database', () => {
     await becomes(true);
     await sql`set default_transaction_read_only = off`.execute(db);
     await becomes(false);
-    await db.destroy();
   });
 
   test('closes all connections when it is destroyed, whatever they were used for', async () => {
     const observer = open();
     for (const use of ['nothing', 'read', 'kysely'] as const) {
-      const db = new Database({ url: database.url, poolMax: 1, applicationName: `used for ${use}`, onConnectionError });
+      const db = open({ applicationName: `used for ${use}` });
       if (use === 'read') await db.read({ text: 'select 1 as one' }, []);
       if (use === 'kysely') await sql`select 1`.execute(db);
       await db.destroy();
-      const open = sql`select from pg_stat_activity where application_name = ${`used for ${use}`}`;
-      while ((await open.execute(observer)).rows.length > 0);
+      const sessions = sql`select from pg_stat_activity where application_name = ${`used for ${use}`}`;
+      while ((await sessions.execute(observer)).rows.length > 0);
     }
-    await observer.destroy();
   });
 
   test('has no time limit for migrations, whatever the database has', async () => {
@@ -136,19 +133,18 @@ describe('Database', () => {
     await inDatabase(observer, "set statement_timeout = '50ms'");
     await inDatabase(observer, "set lock_timeout = '50ms'");
     await inDatabase(observer, "set transaction_timeout = '50ms'");
-    const db = new Database({ url: database.url, poolMax: 1, hasTimeouts: false, onConnectionError });
+    const db = open({ hasTimeouts: false });
     await sql`select pg_sleep(0.1)`.execute(db);
     const { rows } = await sql`select current_setting('lock_timeout') as lock_timeout`.execute(db);
     expect(rows).toEqual([{ lock_timeout: '0' }]);
     await inDatabase(observer, 'reset all');
-    await Promise.all([observer.destroy(), db.destroy()]);
   });
 
   test('has its own defaults, whatever the database has, and the options of the connection string beside them', async () => {
     const url = new URL(database.url);
     url.searchParams.set('options', '-c search_path=elsewhere -c DateStyle=German');
-    const db = open(url.href);
-    const other = new Database({ url: database.url, poolMax: 1, hasTimeouts: false, onConnectionError });
+    const db = open({ url: url.href });
+    const other = open({ hasTimeouts: false });
     await inDatabase(other, "set DateStyle = 'SQL, DMY'");
     await inDatabase(other, "set default_transaction_isolation = 'serializable'");
     await inDatabase(other, 'set jit = on');
@@ -166,7 +162,6 @@ describe('Database', () => {
         ...{ seqscan: 'off', jit: 'off', idle: '0', keepalive: '30', checked: '1s' },
       },
     ]);
-    await Promise.all([db.destroy(), other.destroy()]);
   });
 });
 

@@ -68,6 +68,7 @@ describe('Counts and pages', () => {
     await insert(db, 1, 2_000, 1);
     while ((await fold()) > 0);
     await sql`update task set status = 'done'`.execute(db);
+    await sql`update task set status = 'done'`.execute(db);
     const { rows } = await sql`select from task_count_change`.execute(db);
     expect([rows.length, await counts()]).toEqual([4, { total: 2_000, done: 2_000 }]);
     await expectExact(db);
