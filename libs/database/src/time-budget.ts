@@ -8,7 +8,7 @@ export const CONNECTION_WAIT_MS = REQUEST_MS / 3;
 export const STATEMENT_MS = REQUEST_MS - CONNECTION_WAIT_MS - 600;
 
 /**
- * Time in which a server responds, because it has cancelled a statement by then: after it, a connection is given up, new or in use. A
+ * Time in which a server responds, because it cancels a statement before its end. After it, a connection is given up, new or in use; a
  * new one that takes longer than `CONNECTION_WAIT_MS` serves later requests.
  */
 export const RESPONSE_MS = STATEMENT_MS + 100;

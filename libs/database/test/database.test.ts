@@ -120,6 +120,8 @@ describe('Database', () => {
     const observer = open();
     for (const use of ['nothing', 'read', 'kysely'] as const) {
       const db = open({ applicationName: `used for ${use}` });
+      // The test closes it itself.
+      opened.pop();
       if (use === 'read') await db.read({ text: 'select 1 as one' }, []);
       if (use === 'kysely') await sql`select 1`.execute(db);
       await db.destroy();

@@ -32,7 +32,7 @@ export class LockWaits {
    * @param deadline a time of `performance.now()`
    * @param row what the write changes, where it is one row
    * @throws OverloadedError when too many changes of the row wait, or its turn comes too late to end by the deadline; Error ETIMEDOUT
-   * when it has not ended by then
+   * when it has not ended at the deadline
    */
   runInTurn<Result>(
     write: (deadline: number) => Promise<Result>,
