@@ -34,6 +34,15 @@ async function transact<Result>(mode: IDBTransactionMode, act: (changes: IDBObje
 export const readChanges = async () =>
   (await transact('readonly', (changes) => changes.getAll() as IDBRequest<Change[]>)).result;
 
+/** Forgets all that was done before a time, so that no earlier change of a todo outlives a later one. */
+export async function forgetDone(before: number) {
+  const over = (await readChanges()).filter(({ state, doneAt }) => state === 'done' && doneAt! < before);
+  await writeChanges(
+    [],
+    over.map(({ key }) => key),
+  );
+}
+
 /** Keeps changes, and forgets others, in one transaction. It ends when they survive a crash of the page. */
 export const writeChanges = (kept: Change[], forgotten: string[]) =>
   transact('readwrite', (changes) => {

@@ -1,5 +1,5 @@
 import { createRequestKey, type ProblemKind, type Todo } from './api.ts';
-import { readChanges, writeChanges } from './kept-changes.ts';
+import { forgetDone, readChanges, writeChanges } from './kept-changes.ts';
 import { createStore } from './store.ts';
 
 /** One change of one todo, from the moment when a person makes it until a list of the service shows it. */
@@ -176,9 +176,11 @@ async function keep(put: Change[], removed: string[]) {
 export function dropDone(askedAt: number, isListKept: boolean, id?: number) {
   const isOver = (change: Change) => change.state === 'done' && change.doneAt! < askedAt;
   const over = id === undefined ? [...changes.values()].filter(isOver) : changesOf(id).filter(isOver);
-  const keys = over.map(({ key }) => key);
-  apply([], keys);
-  if (isListKept && keys.length > 0) void writeChanges([], keys).catch(() => undefined);
+  apply(
+    [],
+    over.map(({ key }) => key),
+  );
+  if (isListKept) void forgetDone(askedAt).catch(() => undefined);
 }
 
 function apply(put: Change[], removed: string[]) {

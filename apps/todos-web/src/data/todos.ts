@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import * as api from './api.ts';
 import type { Todo } from './api.ts';
 import { isSame, merge } from './merge.ts';
-import { changedIds, changesOf, dropDone, openOutbox } from './outbox.ts';
+import { changedIds, changesOf, dropDone, openOutbox, outboxOpened } from './outbox.ts';
 import { send } from './sender.ts';
 import { createStore } from './store.ts';
 
@@ -76,6 +76,8 @@ export async function loadTodos(): Promise<void> {
   const list = await api.listTodos(known);
   // 10,000 todos are parsed in one task and drawn in the next, so that a phone handles input between the two.
   if (list) await new Promise((resolve) => setTimeout(resolve));
+  // What earlier pages have done may be in this list, and would be taken for newer if it were read later.
+  await outboxOpened;
   if (asked < lastShown) return;
   if (!list) {
     // Another list or a changed todo has arrived first, so the unchanged list is no longer in the store.
@@ -102,6 +104,7 @@ export async function loadTodos(): Promise<void> {
 export async function loadTodo(id: string): Promise<Todo> {
   const askedAt = Date.now();
   const { todo, isKept } = await api.readTodo(id);
+  await outboxOpened;
   const known = listed.get(todo.id);
   // A list that was asked for later has come first, or the kept list is older than the one on the page.
   if (known && (isKept || askedAt < shownAskedAt)) return store.get().shown.get(todo.id) ?? todo;
