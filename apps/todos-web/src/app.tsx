@@ -26,7 +26,7 @@ export function App() {
       <Notices />
       <Unsent />
       <CurrentPage />
-      <footer>
+      <footer class="line small">
         <a href="/docs">The API of this service</a>
         <Shortcuts />
       </footer>
@@ -41,7 +41,7 @@ function CurrentPage() {
   }, [path]);
   for (const [pattern, Page] of pages) {
     const match = pattern.exec(path);
-    if (match) return <Page id={match[1] ?? ''} />;
+    if (match) return <Page key={path} id={match[1] ?? ''} />;
   }
   return <NotFound />;
 }
@@ -54,11 +54,11 @@ function Header() {
       <a class="skip" href="#content">
         Skip to the content
       </a>
-      <nav aria-label="Main">
-        <a class="brand" href="/" aria-current={current('/')}>
+      <nav class="line" aria-label="Main">
+        <a class="tab brand" href="/" aria-current={current('/')}>
           <CheckIcon /> Todos
         </a>
-        <a href="/todos" aria-current={current('/todos')}>
+        <a class="tab" href="/todos" aria-current={current('/todos')}>
           All todos
         </a>
         <a class="button" href="/todos/new" aria-current={current('/todos/new')}>

@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { registerServiceWorker } from './service-worker.ts';
-import './style.css';
+import './style/index.css';
 
 const place = document.getElementById('app')!;
 // What it said until now.

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
-import { DESCRIPTION_LIMIT } from '../data/api.ts';
+import { remainingOf, TOO_LONG } from '../data/description.ts';
 import { outbox } from '../data/outbox.ts';
-import { read, write } from '../hooks/use-draft.ts';
+import { read, write } from '../data/storage.ts';
 import { Dialog } from './dialog.tsx';
 import { useAnnouncement } from './notices.tsx';
 
@@ -11,8 +11,7 @@ const FEW = 55;
 /** Under which this tab keeps what is typed. */
 const DRAFT = 'add';
 
-const remainingOf = (text: string) => DESCRIPTION_LIMIT - Array.from(text.trim()).length;
-const fits = (text: string) => remainingOf(text) >= 0;
+const fits = (line: string) => remainingOf(line) >= 0;
 
 /** A field that adds a todo at Enter and stays ready for the next. Several lines that are pasted may become several todos. */
 export function AddField({ onAdd }: { onAdd: (descriptions: string[]) => Promise<unknown> }) {
@@ -22,7 +21,7 @@ export function AddField({ onAdd }: { onAdd: (descriptions: string[]) => Promise
   const { trouble } = outbox.use();
   const isSaving = saving > 0 && !trouble;
   const [pasted, setPasted] = useState<{ lines: string[]; from: number; to: number }>();
-  const remaining = remainingOf(text);
+  const remaining = remainingOf(text.trim());
   const isTooLong = remaining < 0;
 
   useAnnouncement(isSaving ? 'Saving…' : undefined);
@@ -64,7 +63,7 @@ export function AddField({ onAdd }: { onAdd: (descriptions: string[]) => Promise
 
   return (
     <form
-      class="add"
+      class="line add"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
@@ -91,9 +90,9 @@ export function AddField({ onAdd }: { onAdd: (descriptions: string[]) => Promise
       />
       <button class="button">{isSaving ? 'Saving…' : 'Add'}</button>
       <p class="error" id="add-error" role="alert">
-        {isTooLong && `This is too long: ${DESCRIPTION_LIMIT} characters fit.`}
+        {isTooLong && TOO_LONG}
       </p>
-      <p class="count" id="add-count">
+      <p class="small count" id="add-count">
         {remaining <= FEW && remaining >= 0 && `${remaining} characters left`}
       </p>
       {pasted && <Question lines={pasted.lines} onClose={answer} />}
@@ -106,20 +105,12 @@ function Question({ lines, onClose }: { lines: string[]; onClose: (answer: strin
   const others = lines.length - fitting.length;
   return (
     <Dialog title={`Make ${fitting.length} todos of ${lines.length} lines?`} onClose={onClose}>
-      <ol>
-        {fitting.slice(0, 3).map((line) => (
-          <li key={line} dir="auto">
-            {line}
-          </li>
-        ))}
-      </ol>
-      {fitting.length > 3 && <p>… and {fitting.length - 3} more.</p>}
       {others > 0 && (
         <p>
           {others} of the lines {others === 1 ? 'is' : 'are'} too long for a todo, and will stay in the field.
         </p>
       )}
-      <p class="actions">
+      <p class="line actions">
         <button class="button" value="several">
           Add {fitting.length} todos
         </button>

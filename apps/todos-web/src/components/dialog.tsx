@@ -14,6 +14,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   useLayoutEffect(() => dialog.current!.showModal(), []);
   return (
     <dialog
+      class="card"
       ref={dialog}
       aria-labelledby="dialog-title"
       onClose={({ currentTarget }) => onClose(currentTarget.returnValue)}

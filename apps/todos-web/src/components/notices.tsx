@@ -3,12 +3,10 @@ import { stopBatch } from '../data/changes.ts';
 import { formatCount } from '../data/format.ts';
 import { outbox } from '../data/outbox.ts';
 import { createStore } from '../data/store.ts';
+import { useListener } from '../hooks/use-listener.ts';
 
 /** Long enough to read twice. */
 const SHOWN_MS = 8_000;
-
-/** More would hide the page that they are about. */
-const MOST_SHOWN = 3;
 
 interface Notice {
   kind: 'saved' | 'problem';
@@ -16,13 +14,11 @@ interface Notice {
   about: string;
   /** The row that it is about, which it does not cover. */
   item?: number | undefined;
-  /** Stands before the subject. */
-  lead?: string;
+  isUndo?: boolean | undefined;
   /** Quoted before the text. It may be written in any direction. */
   subject?: string;
   text: string;
-  retry?: (() => void) | undefined;
-  retryLabel?: string;
+  onUndo?: (() => void) | undefined;
 }
 
 /** Height of a window's end that a notice may cover, on a phone. */
@@ -40,7 +36,7 @@ export function notify(notice: Notice) {
   const others = store.get().notices.filter(({ kind, about }) => kind === 'problem' && about !== notice.about);
   const row = document.querySelector(`[data-item="${notice.item}"]`)?.getBoundingClientRect();
   store.update({
-    notices: [...others, notice].slice(-MOST_SHOWN),
+    notices: [...others, notice],
     isAtTop: row !== undefined && row.bottom > innerHeight - COVERED_PX && row.top > COVERED_PX,
   });
 }
@@ -79,15 +75,11 @@ export function Notices() {
     return () => clearTimeout(timer);
   }, [saved]);
 
-  useEffect(() => {
-    const closeAll = (event: KeyboardEvent) => {
-      // In a field, it clears the search or ends the composition of a word; elsewhere, it may have left something already.
-      const isForField = event.target instanceof Element && event.target.matches('textarea, [type=search]');
-      if (event.key === 'Escape' && !isForField && !event.defaultPrevented) dismiss(() => true);
-    };
-    addEventListener('keydown', closeAll);
-    return () => removeEventListener('keydown', closeAll);
-  }, []);
+  useListener('keydown', ({ key, target, defaultPrevented }) => {
+    // In a field, it clears the search or ends the composition of a word; elsewhere, it may have left something already.
+    const isForField = (target as Element).matches('textarea, [type=search]');
+    if (key === 'Escape' && !isForField && !defaultPrevented) dismiss(() => true);
+  });
 
   /** Closes notices by hand; the focus goes back to where it came from. */
   function dismiss(isClosed: (notice: Notice) => boolean) {
@@ -103,11 +95,11 @@ export function Notices() {
     notices
       .filter((notice) => notice.kind === kind)
       .map((notice) => {
-        const { about, lead, subject, text, retry, retryLabel = 'Try again' } = notice;
+        const { about, isUndo, subject, text, onUndo } = notice;
         return (
-          <div key={about} class={`notice ${kind}`}>
+          <div key={about} class={`line notice ${kind}`}>
             <p>
-              {lead && `${lead} `}
+              {isUndo && 'Undone: '}
               {subject && (
                 <>
                   “<bdi>{subject}</bdi>”{' '}
@@ -115,15 +107,15 @@ export function Notices() {
               )}
               {text}
             </p>
-            {retry && (
+            {onUndo && (
               <button
                 type="button"
                 onClick={() => {
                   dismiss((other) => other.about === about);
-                  retry();
+                  onUndo();
                 }}
               >
-                {retryLabel}
+                Undo
               </button>
             )}
             <button type="button" onClick={() => dismiss((other) => other.about === about)}>
@@ -166,7 +158,7 @@ function Batches() {
       {batches.map(({ name, of, left, isCompleted }) => {
         const text = `${formatCount(of - left)} of ${formatCount(of)} todos are ${isCompleted ? 'done' : 'open again'}`;
         return (
-          <aside key={name} class="notice">
+          <aside key={name} class="line notice">
             <p>{text}.</p>
             <progress aria-label={text} value={of - left} max={of} />
             <button type="button" onClick={() => stopBatch(name)}>

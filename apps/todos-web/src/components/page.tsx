@@ -10,14 +10,12 @@ interface PageProps {
   /** The tab's title; without it, the name of the client alone. */
   title?: string;
   heading: ComponentChildren;
-  /** Selector of the element that takes the focus when the page opens; the heading by default. */
-  focusOn?: string;
   class?: string;
   children: ComponentChildren;
 }
 
 /** Layout of every page: a title, a heading, and a place for the focus when it opens. */
-export function Page({ title, heading, focusOn, class: name, children }: PageProps) {
+export function Page({ title, heading, class: name, children }: PageProps) {
   const h1 = useRef<HTMLHeadingElement>(null);
 
   useLayoutEffect(() => {
@@ -25,9 +23,9 @@ export function Page({ title, heading, focusOn, class: name, children }: PagePro
   }, [title]);
 
   useEffect(() => {
-    const field = focusOn && document.querySelector<HTMLElement>(focusOn);
-    if (field) field.focus();
-    else if (!isFirstPage) h1.current!.focus({ preventScroll: true });
+    // A field or a row of the page may have taken it.
+    const isTaken = document.activeElement!.closest('main') !== null;
+    if (!isFirstPage && !isTaken) h1.current!.focus({ preventScroll: true });
     isFirstPage = false;
   }, []);
 
@@ -63,7 +61,7 @@ export function Failure({ what, load: { isLoading, problem, retry } }: { what: s
     };
   }, []);
   return (
-    <div class="failure" role="alert">
+    <div class="card line failure" role="alert">
       <p>
         <strong>{what}</strong> {problem?.message}
       </p>
@@ -74,7 +72,11 @@ export function Failure({ what, load: { isLoading, problem, retry } }: { what: s
   );
 }
 
-/** A page with nothing on it yet, or nothing that fits. */
-export function Empty({ children }: { children: ComponentChildren }) {
-  return <div class="empty">{children}</div>;
+/** Says what has become of the todo in a form. */
+export function Failed({ what, children }: { what: string; children: ComponentChildren }) {
+  return (
+    <p class="card failure" role="alert">
+      <strong>{what}</strong> {children}
+    </p>
+  );
 }

@@ -25,7 +25,7 @@ function moveInList(event: KeyboardEvent) {
 interface RowProps {
   todo: Todo;
   /** Whether it is among the todos to do something with, while these are selected. */
-  isSelected?: boolean;
+  isSelected?: boolean | undefined;
   /** Whether the service has not confirmed all of it. */
   isWaiting: boolean;
   onChange: (isToExtend: boolean) => void;
@@ -50,7 +50,7 @@ export function Row({ todo: { id, description, isCompleted }, isSelected, isWait
         <span>{description}</span>
       </a>
       {isWaiting && (
-        <span class="waiting">
+        <span class="waiting small">
           <ClockIcon />
           <span class="wide">Not sent yet</span>
         </span>

@@ -1,29 +1,50 @@
 import type { Todo } from '../data/api.ts';
 import { formatCount } from '../data/format.ts';
+import { useListener } from '../hooks/use-listener.ts';
 
 interface SelectionProps {
-  count: number;
-  /** How many of them are not in the list as it is filtered. */
-  unlisted: number;
-  onAll: () => void;
+  selected: ReadonlySet<number>;
+  /** Ids of the list as it is filtered. */
+  order: number[];
+  onSelect: (selected: ReadonlySet<number>) => void;
   onTick: (isCompleted: Todo['isCompleted']) => void;
   onCancel: () => void;
 }
 
 /** What can be done with the todos that are selected. */
-export function Selection({ count, unlisted, onAll, onTick, onCancel }: SelectionProps) {
+export function Selection({ selected, order, onSelect, onTick, onCancel }: SelectionProps) {
+  const listed = order.filter((id) => selected.has(id)).length;
+  const unlisted = selected.size - listed;
+  const isEmpty = selected.size === 0;
+
+  const stop = (event: KeyboardEvent) => {
+    const isForField = (event.target as Element).matches('#add, [type=search]');
+    if (event.key !== 'Escape' || isForField || document.querySelector('dialog')) return;
+    event.preventDefault();
+    onCancel();
+  };
+  // Before the notices, which it closes as well.
+  useListener('keydown', stop, true);
+
+  /** Adds what is listed, or takes it out when all of it is selected. */
+  function selectAll() {
+    const all = new Set([...selected, ...order]);
+    if (listed === order.length) order.forEach((id) => all.delete(id));
+    onSelect(all);
+  }
+
   return (
-    <div class="selection" role="group" aria-label="Selected todos">
+    <div class="line selection" role="group" aria-label="Selected todos">
       <p role="status">
-        {formatCount(count)} selected{unlisted > 0 && `, ${formatCount(unlisted)} of them not listed here`}
+        {formatCount(selected.size)} selected{unlisted > 0 && `, ${formatCount(unlisted)} of them not listed here`}
       </p>
-      <button type="button" onClick={onAll}>
+      <button type="button" onClick={selectAll}>
         All
       </button>
-      <button type="button" aria-disabled={count === 0} onClick={() => count > 0 && onTick(1)}>
+      <button type="button" aria-disabled={isEmpty} onClick={() => isEmpty || onTick(1)}>
         Mark as done
       </button>
-      <button type="button" aria-disabled={count === 0} onClick={() => count > 0 && onTick(0)}>
+      <button type="button" aria-disabled={isEmpty} onClick={() => isEmpty || onTick(0)}>
         Open again
       </button>
       <button type="button" onClick={onCancel}>
@@ -31,4 +52,15 @@ export function Selection({ count, unlisted, onAll, onTick, onCancel }: Selectio
       </button>
     </div>
   );
+}
+
+/** @param isToExtend whether all rows from the one that was selected last are selected too */
+export function withToggled(selected: ReadonlySet<number>, id: number, order: number[], isToExtend: boolean) {
+  const toggled = new Set(selected);
+  const last = [...selected].at(-1);
+  if (isToExtend && last !== undefined) {
+    const [from, to] = [order.indexOf(last), order.indexOf(id)].sort((a, b) => a - b) as [number, number];
+    order.slice(from, to + 1).forEach((between) => toggled.add(between));
+  } else if (!toggled.delete(id)) toggled.add(id);
+  return toggled;
 }

@@ -1,7 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
+import { Fragment } from 'preact';
+import { useState } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
 import { undo } from '../data/changes.ts';
 import { route } from '../data/router.ts';
+import { read, write } from '../data/storage.ts';
+import { useListener } from '../hooks/use-listener.ts';
 
 /** Part of an address that puts the focus into the search field of the list. */
 export const SEARCH_HASH = '#search';
@@ -17,38 +20,36 @@ const KEYS = [
   ['Esc', 'leave the form or the selection; close a message'],
 ];
 
-const SWITCH = 'shortcuts';
+/** Under which this browser keeps that a person has turned the single letters off. */
+const OFF = 'shortcuts off';
+
+function go(selector: string, address: string) {
+  const field = document.querySelector<HTMLElement>(selector);
+  if (field) field.focus();
+  else route(address);
+}
 
 /** Keys for frequent actions, and the button that lists them. */
 export function Shortcuts() {
   const [isOpen, setOpen] = useState(false);
-  const [isOn, setOn] = useState(readSwitch);
+  const [isOn, setOn] = useState(() => !read(OFF, 'localStorage'));
 
-  useEffect(() => {
-    const go = (selector: string, address: string) => {
-      const field = document.querySelector<HTMLElement>(selector);
-      if (field) field.focus();
-      else route(address);
-    };
-    const actions = new Map([
-      ['n', () => go('#add', '/todos/new')],
-      ['/', () => go(SEARCH_HASH, `/todos${SEARCH_HASH}`)],
-      ['?', () => setOpen(true)],
-    ]);
-    const press = (event: KeyboardEvent) => {
-      const { key, altKey, ctrlKey, metaKey, isComposing } = event;
-      const isTyped = (event.target as Element).matches('textarea, input:not([type=checkbox])');
-      if (isTyped || isComposing || altKey || document.querySelector('dialog')) return;
-      // In a form, it undoes what is typed.
-      const isUndo = (ctrlKey || metaKey) && key === 'z' && !document.querySelector('form.card');
-      const act = isUndo ? undo : ctrlKey || metaKey || !isOn ? undefined : actions.get(key);
-      if (!act) return;
-      event.preventDefault();
-      act();
-    };
-    addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
-  }, [isOn]);
+  const actions: Record<string, () => void> = {
+    n: () => go('#add', '/todos/new'),
+    '/': () => go(SEARCH_HASH, `/todos${SEARCH_HASH}`),
+    '?': () => setOpen(true),
+  };
+  useListener('keydown', (event) => {
+    const { key, altKey, ctrlKey, metaKey, isComposing } = event;
+    const isTyped = (event.target as Element).matches('textarea, input:not([type=checkbox])');
+    if (isTyped || isComposing || altKey || document.querySelector('dialog')) return;
+    // In a form, it undoes what is typed.
+    const isUndo = (ctrlKey || metaKey) && key === 'z' && !document.querySelector('form.card');
+    const act = isUndo ? undo : ctrlKey || metaKey || !isOn ? undefined : actions[key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
 
   return (
     <>
@@ -59,12 +60,12 @@ export function Shortcuts() {
         <Dialog title="Keyboard shortcuts" onClose={() => setOpen(false)}>
           <dl>
             {KEYS.map(([keys, action]) => (
-              <div key={keys}>
+              <Fragment key={keys}>
                 <dt>
                   <kbd>{keys}</kbd>
                 </dt>
                 <dd>{action}</dd>
-              </div>
+              </Fragment>
             ))}
           </dl>
           <p>
@@ -74,35 +75,17 @@ export function Shortcuts() {
                 checked={isOn}
                 onChange={({ currentTarget: { checked } }) => {
                   setOn(checked);
-                  writeSwitch(checked);
+                  write(OFF, !checked, 'localStorage');
                 }}
               />
               Use n, / and ?
             </label>
           </p>
-          <p class="actions">
+          <p class="line actions">
             <button class="button">Close</button>
           </p>
         </Dialog>
       )}
     </>
   );
-}
-
-// A browser that is told to store nothing throws at every use of the storage.
-
-function readSwitch() {
-  try {
-    return localStorage.getItem(SWITCH) !== 'off';
-  } catch {
-    return true;
-  }
-}
-
-function writeSwitch(isOn: boolean) {
-  try {
-    localStorage.setItem(SWITCH, isOn ? 'on' : 'off');
-  } catch {
-    return;
-  }
 }

@@ -1,18 +1,12 @@
-import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { DESCRIPTION_LIMIT, type Todo } from '../data/api.ts';
-import { saveTyped } from '../data/changes.ts';
-import { changeOf, update, type Change } from '../data/outbox.ts';
-import { isOnItsWay } from '../data/sender.ts';
-import { useAnnouncement } from './notices.tsx';
+import { remainingOf, TOO_LONG, type Values } from '../data/description.ts';
+import type { Change } from '../data/outbox.ts';
 import { useDraft } from '../hooks/use-draft.ts';
+import { useSave, valuesLike } from '../hooks/use-save.ts';
+import { DescriptionField, isComposing } from './description-field.tsx';
+import { useAnnouncement } from './notices.tsx';
+import { Failed } from './page.tsx';
 import { Versions } from './versions.tsx';
-
-/** How few characters are left is said when these are reached. */
-const NEARLY_FULL = [5, 10, 20];
-
-/** A new todo is open; only an existing one can be marked as done. */
-export type Values = Pick<Todo, 'description'> & Partial<Pick<Todo, 'isCompleted'>>;
 
 interface TodoFormProps {
   initial: Values;
@@ -36,75 +30,44 @@ export function TodoForm({ initial, draftKey, id, isGone: wasGone = false, stuck
     values: valuesLike(initial, stuck.mine),
   };
   const draft = useDraft(draftKey, initial, unsaved);
-  const { base, values, conflict } = draft;
-  const { description, isCompleted } = values;
-  const [isGone, setGone] = useState(wasGone);
-  const [isSaving, setSaving] = useState(false);
-  /** Change that this form has made, or that it began with: the next one stands for it. */
-  const made = useRef(stuck?.key);
-  const [problem, setProblem] = useState(stuck?.problem);
+  const { conflict } = draft;
+  const { description, isCompleted } = draft.values;
+  const { isGone, isSaving, problem, save, drop, clearProblem } = useSave({
+    draft,
+    id,
+    wasGone,
+    stuck,
+    onSaved: onLeave,
+  });
   const [wasTried, setTried] = useState(false);
-  // Null again when the page has been left.
   const field = useRef<HTMLTextAreaElement>(null);
   const versions = useRef<HTMLFieldSetElement>(null);
   useAnnouncement(isSaving ? 'Saving…' : undefined);
 
-  const remaining = DESCRIPTION_LIMIT - Array.from(description).length;
-  const error =
-    mistake(description, remaining, wasTried) ?? (problem?.kind === 'refused' ? problem.message : undefined);
+  const error = mistake(description, wasTried) ?? (problem?.kind === 'refused' ? problem.message : undefined);
   const mustChoose = conflict !== undefined && conflict.isTheirs === undefined;
+  const focusVersions = () => versions.current?.querySelector('input')!.focus();
 
-  async function save() {
+  async function submit() {
     if (isSaving) return;
     setTried(true);
-    setProblem(undefined);
-    if (mistake(description, remaining, true)) {
-      field.current!.focus();
-      return;
+    clearProblem();
+    if (mistake(description, true)) field.current!.focus();
+    else if (mustChoose) focusVersions();
+    else {
+      await save();
+      setTried(false);
     }
-    if (mustChoose) {
-      focusVersions();
-      return;
-    }
-    setSaving(true);
-    const todo = (of: Values): Todo => ({ id: id ?? 0, isCompleted: 0, ...of });
-    const isNew = id === undefined || isGone;
-    const saving = saveTyped(isNew ? undefined : todo(base), todo(values), made.current);
-    made.current = saving.key;
-    await saving.kept;
-    // From here on, the outbox has it.
-    draft.forget();
-    const outcome = await saving.ended;
-    if (!field.current) return;
-    if (outcome !== 'stuck') {
-      onLeave(isGone);
-      return;
-    }
-    const { problem: why, present } = changeOf(saving.key)!;
-    setProblem(why);
-    setSaving(false);
-    setTried(false);
-    if (why!.kind === 'missing') setGone(true);
-    if (present) draft.conflictWith(valuesLike(initial, present));
-    else field.current.focus();
   }
 
   function change(changes: Partial<Values>) {
-    setProblem(undefined);
+    clearProblem();
     draft.change(changes);
   }
 
-  /** Drops what was typed here, unless it may have arrived already. */
-  function forget() {
-    draft.forget();
-    const { current } = made;
-    if (current && !isOnItsWay(current)) void update([], [current]);
-    made.current = undefined;
-  }
-
-  const focusVersions = () => versions.current!.querySelector('input')!.focus();
   useLayoutEffect(() => {
-    if (problem?.kind === 'changed') versions.current?.querySelector('input')!.focus();
+    if (problem?.kind === 'changed') focusVersions();
+    else if (problem) field.current!.focus();
   }, [problem]);
   useEffect(() => {
     if (!conflict) field.current!.focus();
@@ -117,7 +80,7 @@ export function TodoForm({ initial, draftKey, id, isGone: wasGone = false, stuck
       aria-busy={isSaving}
       onSubmit={(event) => {
         event.preventDefault();
-        void save();
+        void submit();
       }}
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || isComposing(event)) return;
@@ -130,9 +93,9 @@ export function TodoForm({ initial, draftKey, id, isGone: wasGone = false, stuck
         <Restored
           onDiscard={() => {
             draft.discard();
-            forget();
+            drop();
             setTried(false);
-            setProblem(undefined);
+            clearProblem();
             field.current!.focus();
           }}
         />
@@ -144,7 +107,7 @@ export function TodoForm({ initial, draftKey, id, isGone: wasGone = false, stuck
           isDisabled={isSaving}
           error={wasTried && mustChoose ? 'Choose one of them first.' : undefined}
           onChoose={(isTheirs) => {
-            setProblem(undefined);
+            clearProblem();
             draft.choose(isTheirs);
           }}
         />
@@ -156,39 +119,15 @@ export function TodoForm({ initial, draftKey, id, isGone: wasGone = false, stuck
       ) : (
         problem?.kind === 'unsure' && <Failed what="This may have been saved already.">{problem.message}</Failed>
       )}
-      <label for="description">Description</label>
-      <textarea
-        id="description"
-        ref={field}
-        dir="auto"
-        rows={3}
-        enterkeyhint="done"
-        required
-        readOnly={isSaving}
-        aria-invalid={error !== undefined}
-        aria-describedby="description-error description-count"
+      <DescriptionField
+        field={field}
         value={description}
-        onInput={({ currentTarget }) => change({ description: currentTarget.value })}
-        onKeyDown={(event) => {
-          // As in a one-line field; with Shift it begins a new line, and while a word is being composed it is not ours.
-          if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
-          event.preventDefault();
-          void save();
-        }}
-      />
-      <div class="last">
-        <div class="below">
-          <p class="error" id="description-error" role="alert">
-            {error}
-          </p>
-          <p class={remaining < 0 ? 'count over' : 'count'} id="description-count">
-            {DESCRIPTION_LIMIT - remaining} of {DESCRIPTION_LIMIT} characters
-          </p>
-          <p class="hidden" role="status">
-            {remaining >= 0 && nearlyFull(remaining)}
-          </p>
-        </div>
-        <div class="actions">
+        error={error}
+        isSaving={isSaving}
+        onType={(typed) => change({ description: typed })}
+        onEnter={() => void submit()}
+      >
+        <div class="line actions">
           {isCompleted !== undefined && (
             <label class="check">
               <input
@@ -210,29 +149,15 @@ export function TodoForm({ initial, draftKey, id, isGone: wasGone = false, stuck
               // In another tab or window it leaves this form as it is.
               if (event.ctrlKey || event.metaKey || event.shiftKey) return;
               event.preventDefault();
-              forget();
+              drop();
               onLeave(isGone);
             }}
           >
             Cancel
           </a>
         </div>
-      </div>
+      </DescriptionField>
     </form>
-  );
-}
-
-/** Of a todo, what a form of such values shows. */
-const valuesLike = (values: Values, { description, isCompleted }: Values): Values =>
-  values.isCompleted === undefined ? { description } : { description, isCompleted: isCompleted! };
-
-function Failed({ what, children }: { what: string; children: ComponentChildren }) {
-  return (
-    <div class="failure" role="alert">
-      <p>
-        <strong>{what}</strong> {children}
-      </p>
-    </div>
   );
 }
 
@@ -240,7 +165,7 @@ function Restored({ onDiscard }: { onDiscard: () => void }) {
   const words = 'What you typed here before has been kept.';
   useAnnouncement(words);
   return (
-    <div class="restored">
+    <div class="card line banner">
       <p>{words}</p>
       <button type="button" onClick={onDiscard}>
         Discard it
@@ -250,16 +175,7 @@ function Restored({ onDiscard }: { onDiscard: () => void }) {
 }
 
 /** A text that is too long is told while it is typed, one that is empty only when saving it has been tried. */
-function mistake(description: string, remaining: number, wasTried: boolean) {
-  if (remaining < 0) return `This is too long: ${DESCRIPTION_LIMIT} characters fit.`;
-  if (wasTried && description.trim() === '') return 'Write down what is to be done.';
-  return undefined;
+function mistake(description: string, wasTried: boolean) {
+  if (remainingOf(description) < 0) return TOO_LONG;
+  return wasTried && description.trim() === '' ? 'Write down what is to be done.' : undefined;
 }
-
-function nearlyFull(remaining: number) {
-  const few = NEARLY_FULL.find((limit) => remaining <= limit);
-  return few && `No more than ${few} characters are left`;
-}
-
-/** Safari ends the composition first, and marks the key that did it in a way that no other browser needs any more. */
-const isComposing = (event: KeyboardEvent) => event.isComposing || Reflect.get(event, 'keyCode') === 229;

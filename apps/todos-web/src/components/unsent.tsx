@@ -3,15 +3,13 @@ import { formatCount, shortened } from '../data/format.ts';
 import { outbox, update, waiting, type Change } from '../data/outbox.ts';
 import { useLocation } from '../data/router.ts';
 import { isOnItsWay, send } from '../data/sender.ts';
-import { useOnline } from '../hooks/use-online.ts';
 
 /** Changes that are listed by name; the others are counted. */
 const MOST_LISTED = 20;
 
 /** Says above each page whether the service is there, and how many changes are unsent or refused. */
 export function Unsent() {
-  const isOnline = useOnline();
-  const { isKept: isOld } = connection.use();
+  const { isOnline, isKept: isOld } = connection.use();
   const { waiting: count, stuck, trouble, isKept } = outbox.use();
   const why = isOnline ? (trouble ?? (isOld ? 'The server cannot be reached.' : undefined)) : 'You are offline.';
   const isUnsafe = !isKept && count > 0;
@@ -20,7 +18,7 @@ export function Unsent() {
     <>
       <div role="status">
         {(why || isUnsafe) && (
-          <div class="banner">
+          <div class="card line banner">
             <p>
               {why} {why && (isOld || !isOnline) && 'What is shown may be out of date.'}{' '}
               {!isOnline && count === 0 && 'What you change is sent when you are back online.'}
@@ -87,7 +85,7 @@ function Stuck({ change }: { change: Change }) {
   // The form itself says so.
   if (url === form) return null;
   return (
-    <div class="failure">
+    <div class="card line failure">
       <p>
         “<bdi>{mine.description}</bdi>” is not saved. {problem!.message}
       </p>

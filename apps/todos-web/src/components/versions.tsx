@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact';
-import type { Values } from './todo-form.tsx';
+import type { Values } from '../data/description.ts';
 
 interface VersionsProps {
   mine: Values;

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useListener } from '../hooks/use-listener.ts';
 
 /** Rows kept above and below what can be seen: enough for a keyboard, a screen reader and a quick thumb. */
 const AROUND = 16;
@@ -22,6 +23,7 @@ export function VirtualList({ items, chosenBy, keyOf, initialFocus, children }: 
   const [from, setFrom] = useState(0);
   const [to, setTo] = useState(AROUND);
   const isDrawn = useRef(false);
+  const isPrinting = useRef(false);
   const [focused, setFocused] = useState(initialFocus);
   const before = useRef({ items, chosenBy });
 
@@ -37,43 +39,40 @@ export function VirtualList({ items, chosenBy, keyOf, initialFocus, children }: 
     if (first > 0 && movedBy(first) === movedBy(first + 1)) scrollBy(0, movedBy(first) * row);
   }, [items]);
 
+  function look() {
+    if (isPrinting.current) return;
+    const { top, height } = list.current!.getBoundingClientRect();
+    const row = height / items.length;
+    // Moves in steps of 10 rows, so that most scrolling redraws nothing.
+    const step = (rows: number) => Math.round(rows / 10) * 10;
+    setFrom(step(-top / row) - AROUND);
+    setTo(step((innerHeight - top) / row) + AROUND);
+  }
+
   useLayoutEffect(() => {
-    let isPrinting = false;
-    const look = () => {
-      if (isPrinting) return;
-      const { top, height } = list.current!.getBoundingClientRect();
-      const row = height / items.length;
-      // Moves in steps of 10 rows, so that most scrolling redraws nothing.
-      const step = (rows: number) => Math.round(rows / 10) * 10;
-      setFrom(step(-top / row) - AROUND);
-      setTo(step((innerHeight - top) / row) + AROUND);
-    };
-    const print = () => {
-      isPrinting = true;
-      setFrom(0);
-      setTo(items.length);
-    };
-    const printed = () => {
-      isPrinting = false;
-      look();
-    };
     if (isDrawn.current) look();
     isDrawn.current = true;
     // The first screen is seen before the rows around it are made.
     let rest = requestAnimationFrame(() => (rest = requestAnimationFrame(look)));
-    addEventListener('scroll', look, { passive: true });
-    addEventListener('resize', look);
-    addEventListener('beforeprint', print);
-    addEventListener('afterprint', printed);
-    return () => {
-      cancelAnimationFrame(rest);
-      removeEventListener('scroll', look);
-      removeEventListener('resize', look);
-      removeEventListener('beforeprint', print);
-      removeEventListener('afterprint', printed);
-    };
+    return () => cancelAnimationFrame(rest);
   }, [items.length]);
+  useListener('scroll', look);
+  useListener('resize', look);
+  useListener('beforeprint', () => {
+    isPrinting.current = true;
+    setFrom(0);
+    setTo(items.length);
+  });
+  useListener('afterprint', () => {
+    isPrinting.current = false;
+    look();
+  });
   useScrollMemory();
+  useLayoutEffect(() => {
+    const row = list.current!.querySelector<HTMLElement>(`[data-item="${initialFocus}"] .edit`);
+    // Unless a person has gone on before the list came.
+    if (document.activeElement!.matches('body, h1')) row?.focus();
+  }, []);
 
   const first = Math.max(0, from);
   const indices = items.slice(first, Math.max(first, to)).map((_item, row) => first + row);
@@ -87,7 +86,7 @@ export function VirtualList({ items, chosenBy, keyOf, initialFocus, children }: 
   return (
     <ul
       ref={list}
-      class="todos"
+      class="card todos"
       // Without markers it would be no list for Safari.
       role="list"
       style={{ height: `calc(${items.length} * var(--row))` }}
@@ -113,19 +112,15 @@ export function VirtualList({ items, chosenBy, keyOf, initialFocus, children }: 
 
 /** Going back, forward or reloading shows the part of the list that was left: browsers restore it before the data are there. */
 function useScrollMemory() {
+  const timer = useRef(0);
   useLayoutEffect(() => {
     const { scrollY: left } = (history.state ?? {}) as { scrollY?: number };
     if (left !== undefined) scrollTo(0, left);
 
-    let timer: ReturnType<typeof setTimeout>;
-    const remember = () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => history.replaceState({ ...history.state, scrollY }, ''), 100);
-    };
-    addEventListener('scroll', remember, { passive: true });
-    return () => {
-      clearTimeout(timer);
-      removeEventListener('scroll', remember);
-    };
+    return () => clearTimeout(timer.current);
   }, []);
+  useListener('scroll', () => {
+    clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => history.replaceState({ ...history.state, scrollY }, ''), 100);
+  });
 }

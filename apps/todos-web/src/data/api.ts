@@ -8,9 +8,6 @@ type Paths = TodosPaths['/api/todos'];
 
 export type Todo = JsonOf<TodosPaths['/api/todos/{id}']['get']>;
 
-/** Where the service refuses a description, in Unicode code points. */
-export const DESCRIPTION_LIMIT = 255;
-
 const TIMEOUT_MS = 15_000;
 
 /** Ten thousand todos are 800 kB, and a phone may have a bad day. */
@@ -29,19 +26,25 @@ export class Problem extends Error {
   /** What another client has made of the todo. */
   readonly present: Todo | undefined;
 
-  constructor(kind: ProblemKind, message: string, { present, cause }: { present?: Todo; cause?: unknown } = {}) {
-    super(message, { cause });
+  constructor(kind: ProblemKind, message: string, present?: Todo) {
+    super(message);
     this.kind = kind;
     this.present = present;
   }
 }
 
-/** Whether the last response was the service's, or one that the service worker has kept from an earlier visit. */
-export const connection = createStore({ isKept: false });
+export const connection = createStore({
+  /** Whether the browser believes that it has a network. */
+  isOnline: navigator.onLine,
+  /** Whether the last response was one that the service worker has kept from an earlier visit, rather than the service's. */
+  isKept: false,
+});
+for (const event of ['online', 'offline'])
+  addEventListener(event, () => connection.update({ isOnline: navigator.onLine }));
 
 /** What was thrown, as a Problem. */
 export const asProblem = (reason: unknown) =>
-  reason instanceof Problem ? reason : new Problem('failed', 'The server has a problem.', { cause: reason });
+  reason instanceof Problem ? reason : new Problem('failed', 'The server has a problem.');
 
 // Each of these throws a Problem.
 
@@ -140,5 +143,5 @@ function parsed(text: string): unknown {
 function lost(cause?: unknown) {
   const isSlow = cause instanceof DOMException && cause.name === 'TimeoutError';
   const why = isSlow ? 'The server takes too long to answer.' : 'The server cannot be reached.';
-  return new Problem('failed', navigator.onLine ? why : 'You are offline.', { cause });
+  return new Problem('failed', navigator.onLine ? why : 'You are offline.');
 }

@@ -1,8 +1,9 @@
 import { closeNotice, isNoticed, notify } from '../components/notices.tsx';
 import { createRequestKey, type Todo } from './api.ts';
 import { formatCount, shortened } from './format.ts';
+import { idOf } from './ids.ts';
 import { isConflict, isSame, merge } from './merge.ts';
-import { changeOf, enter, idOf, isWaiting, update, waiting } from './outbox.ts';
+import { changeOf, enter, isWaiting, update, waiting } from './outbox.ts';
 import { isOnItsWay, send } from './sender.ts';
 import { store } from './todos.ts';
 
@@ -50,9 +51,8 @@ async function make(made: Made) {
     return;
   }
   // Of a batch that was stopped, undo takes back what has been saved.
-  const done = after.filter(isDone);
-  before.splice(0, Infinity, ...before.filter(isDone));
-  after.splice(0, Infinity, ...done);
+  made.before = before.filter(isDone);
+  made.after = after.filter(isDone);
   const isStill = made.isUndo || history.includes(made);
   if (isStill && saved > 0 && (batch || isNoticed(about))) tell(made);
 }
@@ -63,7 +63,7 @@ function tell(made: Made) {
   const isSaved = !after.some(({ id }) => isWaiting(idOf(id)));
   const subject = shortened(before[0]!.description);
   const isText = !batch && before[0]!.description !== after[0]!.description;
-  const state = stateOf(after);
+  const state = after[0]!.isCompleted ? 'done' : 'open again';
   const rest = batch ? batch.of - after.length : 0;
   const whole = isText
     ? `is “${shortened(after[0]!.description)}” now`
@@ -71,15 +71,12 @@ function tell(made: Made) {
   notify({
     kind: 'saved',
     about,
-    ...(isUndo && { lead: 'Undone:' }),
+    isUndo,
     ...(batch ? {} : { subject, item: idOf(before[0]!.id) }),
     text: `${whole}${isSaved ? '' : ', not yet saved'}${rest > 0 ? `; ${formatCount(rest)} stay as they were` : ''}.`,
-    retry: history.includes(made) ? () => takeBack(made) : undefined,
-    retryLabel: 'Undo',
+    onUndo: history.includes(made) ? () => takeBack(made) : undefined,
   });
 }
-
-const stateOf = ([first]: Todo[]) => (first!.isCompleted ? 'done' : 'open again');
 
 /** Takes the last change back that has not been; one that is neither in sight nor named in a notice is named first. */
 export function undo() {
@@ -160,8 +157,7 @@ export function saveTyped(base: Todo | undefined, mine: Todo, replaced?: string)
         kind: 'saved',
         about: made ? made.about : key,
         text: 'Saved.',
-        retry: made ? () => takeBack(made) : undefined,
-        retryLabel: 'Undo',
+        onUndo: made ? () => takeBack(made) : undefined,
       });
     } else if (made && history.includes(made)) history.splice(history.indexOf(made), 1);
     return outcome;

@@ -1,4 +1,5 @@
 import { createRequestKey, type ProblemKind, type Todo } from './api.ts';
+import { learnId, negativeId } from './ids.ts';
 import { forgetDone, readChanges, writeChanges } from './kept-changes.ts';
 import { createStore } from './store.ts';
 
@@ -28,6 +29,8 @@ export type Outcome = 'done' | 'stuck' | 'removed';
 
 /** What pages show of the outbox. It follows the changes with a delay, so that many of them redraw a page a few times a second. */
 export const outbox = createStore({
+  /** Whether it is known what earlier pages have left. */
+  isOpened: false,
   waiting: 0,
   stuck: [] as Change[],
   batches: [] as { name: string; of: number; left: number; isCompleted: Todo['isCompleted'] }[],
@@ -52,10 +55,6 @@ export const waiting = { single: new Map<string, Change>(), batch: new Map<strin
 /** Changes that may not be sent yet, since they would not survive a crash. */
 export const unkept = new Set<string>();
 
-/** Ids that the service has given to new todos, by the negative ones that they had, and the other way round. */
-const realIds = new Map<number, number>();
-const firstIds = new Map<number, number>();
-
 /** Changes that wait no more. */
 const over = new Set<string>();
 
@@ -65,19 +64,6 @@ const tab = createRequestKey();
 let latest = 0;
 let onTouched: (ids: Set<number>) => void;
 let onEntered: () => void;
-
-let setOpened: () => void;
-
-/** Settles when what earlier pages have left is known. */
-export const outboxOpened = new Promise<void>((resolve) => (setOpened = resolve));
-
-const negativeId = (key: string) => -parseInt(key, 10);
-
-/** Present id of a todo that may have been shown before it had one. */
-export const idOf = (id: number) => realIds.get(id) ?? id;
-
-/** Id under which a todo was shown first, so that its row stays the same. */
-export const firstIdOf = (id: number) => firstIds.get(id) ?? id;
 
 /** Changes of a todo in their order. */
 export const changesOf = (id: number) => byTodo.get(id) ?? [];
@@ -104,7 +90,7 @@ export async function openOutbox(touched: typeof onTouched, entered: typeof onEn
     if (!outbox.get().isKept && waiting.single.size + waiting.batch.size > 0) event.preventDefault();
   });
   await reread(true);
-  setOpened();
+  outbox.update({ isOpened: true });
   entered();
 }
 
@@ -226,10 +212,7 @@ function index(change: Change, isCounted = false) {
     mine.id,
     [...others, change].sort((a, b) => (a.key < b.key ? -1 : 1)),
   );
-  if (!base && mine.id > 0) {
-    realIds.set(negativeId(key), mine.id);
-    firstIds.set(mine.id, negativeId(key));
-  }
+  if (!base && mine.id > 0) learnId(key, mine.id);
   if (state !== 'waiting') return;
   waiting[batch ? 'batch' : 'single'].set(key, change);
   if (!batch || isCounted) return;

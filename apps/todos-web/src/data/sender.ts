@@ -167,7 +167,7 @@ async function decide({ base, mine }: { base: Todo; mine: Todo }): Promise<Todo>
       }
     }
     const { todo: present, tag } = await api.readTodo(`${base.id}`, true);
-    if (isConflict(base, mine, present)) throw new Problem('changed', 'It has been changed meanwhile.', { present });
+    if (isConflict(base, mine, present)) throw new Problem('changed', 'It has been changed meanwhile.', present);
     changed = merge(base, mine, present);
     // Another client wants the same, or an earlier request has arrived and just its response been lost.
     if (isSame(changed, present)) return present;

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import * as api from './api.ts';
 import type { Todo } from './api.ts';
 import { isSame, merge } from './merge.ts';
-import { changedIds, changesOf, dropDone, openOutbox, outboxOpened } from './outbox.ts';
+import { changedIds, changesOf, dropDone, openOutbox } from './outbox.ts';
 import { send } from './sender.ts';
 import { createStore } from './store.ts';
 
@@ -22,7 +22,8 @@ export function useTodos() {
   return { timesLoaded, todos };
 }
 
-void openOutbox(
+/** Settles when what earlier pages have left is known. */
+export const outboxOpened = openOutbox(
   (ids) => {
     let shown: Map<number, Todo> | undefined;
     for (const id of ids) {

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { isConflict, isSame, merge } from '../data/merge.ts';
+import { read, write } from '../data/storage.ts';
 
 /** What a person has typed, and the stored record that it was typed over. */
 export interface Typed<Values> {
@@ -78,23 +79,3 @@ function conflicting<Values extends object>(draft: Draft<Values>, theirs: Values
 /** What the user has typed, also if the form shows another client's version, unless that was edited. */
 const mineOf = <Values extends object>({ base, values, other, isTheirs }: Draft<Values>) =>
   isTheirs && isSame(values, base) ? other! : values;
-
-// A browser that is told to store nothing throws at every use of the storage; pages work without it.
-
-/** @returns what this tab has kept, through reloads */
-export function read<Value>(key: string) {
-  try {
-    return (JSON.parse(sessionStorage.getItem(key) ?? 'null') as Value | null) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-export function write(key: string, value: unknown) {
-  try {
-    if (value) sessionStorage.setItem(key, JSON.stringify(value));
-    else sessionStorage.removeItem(key);
-  } catch {
-    return;
-  }
-}

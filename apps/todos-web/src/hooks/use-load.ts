@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { asProblem, type Problem } from '../data/api.ts';
+import { useListener } from './use-listener.ts';
 
 /** Delay between looks at what others have written, while the tab is visible. */
 const POLL_MS = 15_000;
@@ -24,24 +25,18 @@ export function useLoad(load: () => Promise<unknown>): Load {
     let isCurrent = true;
     setState((state) => ({ ...state, isLoading: true }));
     void load()
-      .then(
-        () => ({ isLoading: false }),
-        (reason: unknown) => ({ isLoading: false, problem: asProblem(reason) }),
-      )
-      .then((state) => {
-        if (isCurrent) setState(state);
+      .then(() => undefined, asProblem)
+      .then((problem) => {
+        if (isCurrent) setState({ isLoading: false, problem });
       });
     return () => {
       isCurrent = false;
     };
   }, [attempt]);
 
-  useEffect(() => {
-    if (!problem) return;
-    addEventListener('online', retry);
-    return () => removeEventListener('online', retry);
-  }, [problem]);
-
+  useListener('online', () => {
+    if (problem) retry();
+  });
   return { isLoading, problem, retry };
 }
 
@@ -53,23 +48,19 @@ export function useFreshLoad(load: () => Promise<unknown>, isTagged = () => true
   const result = useLoad(load);
   const { isLoading, retry } = result;
   const polls = useRef(0);
+  const look = () => {
+    if (!document.hidden) retry();
+  };
   useEffect(() => {
-    const look = () => {
-      if (!document.hidden) retry();
-    };
     const poll = () => {
       polls.current += 1;
       if (!isLoading && navigator.onLine && (isTagged() || polls.current % UNTAGGED_POLLS === 0)) look();
     };
     const timer = setInterval(poll, POLL_MS);
-    document.addEventListener('visibilitychange', look);
-    // What a service worker has kept may have been shown instead.
-    addEventListener('online', look);
-    return () => {
-      clearInterval(timer);
-      document.removeEventListener('visibilitychange', look);
-      removeEventListener('online', look);
-    };
+    return () => clearInterval(timer);
   }, [isLoading]);
+  useListener('visibilitychange', look);
+  // What a service worker has kept may have been shown instead.
+  useListener('online', look);
   return result;
 }

@@ -6,21 +6,16 @@ import { shortened } from '../data/format.ts';
 import { isWaiting, outbox } from '../data/outbox.ts';
 import { loadTodo, store } from '../data/todos.ts';
 import { useFreshLoad } from '../hooks/use-load.ts';
-import { TodoNotFound } from './not-found.tsx';
+import { NotFound } from './not-found.tsx';
 
 export function Details({ id }: { id: string }) {
-  return <TodoDetails key={id} id={id} />;
-}
-
-function TodoDetails({ id }: { id: string }) {
   const todo = store.use().shown.get(parseInt(id, 10));
   outbox.use();
   const load = useFreshLoad(() => loadTodo(id));
-  if (load.problem && load.problem.kind !== 'failed') return <TodoNotFound />;
+  if (load.problem && load.problem.kind !== 'failed') return <NotFound isTodo />;
 
   return (
     <Page
-      class="details"
       title={todo ? shortened(todo.description) : `Todo ${id}`}
       heading={todo ? <Linked text={todo.description} /> : `Todo ${id}`}
     >
@@ -31,14 +26,14 @@ function TodoDetails({ id }: { id: string }) {
       {todo && (
         <div class="card" data-item={todo.id}>
           <p class={todo.isCompleted ? 'state done' : 'state'}>
-            <span>{todo.isCompleted ? 'Done' : 'Open'}</span> Todo {todo.id}
+            <span class="pill">{todo.isCompleted ? 'Done' : 'Open'}</span> Todo {todo.id}
             {isWaiting(todo.id) && (
-              <span class="waiting">
+              <span class="waiting small">
                 <ClockIcon /> Not sent yet
               </span>
             )}
           </p>
-          <p class="actions">
+          <p class="line actions">
             <button type="button" class="button" onClick={() => tick([todo], todo.isCompleted ? 0 : 1)}>
               {todo.isCompleted ? (
                 'Open it again'
@@ -52,7 +47,7 @@ function TodoDetails({ id }: { id: string }) {
               <PencilIcon /> Edit
             </a>
           </p>
-          <p class="hint">A todo cannot be deleted: the service has no way to.</p>
+          <p class="small">A todo cannot be deleted: the service has no way to.</p>
         </div>
       )}
       <p>

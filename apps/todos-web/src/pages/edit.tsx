@@ -1,20 +1,17 @@
 import { useState } from 'preact/hooks';
 import { Problem, type Todo } from '../data/api.ts';
 import { Failure, Loading, Page } from '../components/page.tsx';
-import { TodoForm, type Values } from '../components/todo-form.tsx';
+import { TodoForm } from '../components/todo-form.tsx';
+import type { Values } from '../data/description.ts';
 import { shortened } from '../data/format.ts';
-import { changesOf, outboxOpened } from '../data/outbox.ts';
-import { loadTodo } from '../data/todos.ts';
+import { changesOf } from '../data/outbox.ts';
+import { loadTodo, outboxOpened } from '../data/todos.ts';
 import { draftBase } from '../hooks/use-draft.ts';
 import { useLoad } from '../hooks/use-load.ts';
 import { useWayBack } from '../hooks/use-way-back.ts';
-import { TodoNotFound } from './not-found.tsx';
+import { NotFound } from './not-found.tsx';
 
-export function Edit({ id }: { id: string }) {
-  return <EditTodo key={id} id={id} />;
-}
-
-function EditTodo({ id: idInAddress }: { id: string }) {
+export function Edit({ id: idInAddress }: { id: string }) {
   const id = parseInt(idInAddress, 10);
   const [shown, setShown] = useState<Todo>();
   const [isGone, setGone] = useState(false);
@@ -31,7 +28,7 @@ function EditTodo({ id: idInAddress }: { id: string }) {
       setGone(true);
     }
   });
-  if (load.problem && load.problem.kind !== 'failed') return <TodoNotFound />;
+  if (load.problem && load.problem.kind !== 'failed') return <NotFound isTodo />;
 
   return (
     <Page title={shown ? `Edit “${shortened(shown.description)}”` : `Edit todo ${id}`} heading="Edit todo">

@@ -1,5 +1,5 @@
 import { PlusIcon } from '../components/icons.tsx';
-import { Empty, Failure, Loading, Page } from '../components/page.tsx';
+import { Failure, Loading, Page } from '../components/page.tsx';
 import { formatCount } from '../data/format.ts';
 import { isListTagged, loadTodos, useTodos } from '../data/todos.ts';
 import { useFreshLoad } from '../hooks/use-load.ts';
@@ -14,7 +14,7 @@ export function Home() {
         <Failure what={`Your todos could not be counted${timesLoaded > 0 ? ' anew' : ''}.`} load={load} />
       )}
       {timesLoaded > 0 ? <Counts todos={todos} /> : load.isLoading && !load.problem && <Loading />}
-      <p class="actions">
+      <p class="line actions">
         <a class="button" href="/todos/new">
           <PlusIcon /> New todo
         </a>
@@ -28,13 +28,13 @@ export function Home() {
 
 function Counts({ todos }: { todos: { isCompleted: 0 | 1 }[] }) {
   const done = todos.filter(({ isCompleted }) => isCompleted).length;
-  if (todos.length === 0) return <Empty>There are no todos yet. Write down the first one.</Empty>;
+  if (todos.length === 0) return <p class="card empty">There are no todos yet. Write down the first one.</p>;
   return (
-    <div class="counts">
-      <a href="/todos?show=open">
+    <div class="line counts">
+      <a class="card" href="/todos?show=open">
         <b>{formatCount(todos.length - done)}</b> open
       </a>
-      <a href="/todos?show=done">
+      <a class="card" href="/todos?show=done">
         <b>{formatCount(done)}</b> done
       </a>
       <progress aria-label="Done" value={done} max={todos.length} />

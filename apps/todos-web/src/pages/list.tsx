@@ -4,14 +4,16 @@ import type { Todo } from '../data/api.ts';
 import { addTodos, tick } from '../data/changes.ts';
 import { formatCount, shortened } from '../data/format.ts';
 import { notify } from '../components/notices.tsx';
-import { Empty, Failure, Loading, Page } from '../components/page.tsx';
+import { Failure, Loading, Page } from '../components/page.tsx';
 import { Row } from '../components/row.tsx';
 import { route, useLocation } from '../data/router.ts';
 import { prepareSearch, search } from '../data/search.ts';
-import { Selection } from '../components/selection.tsx';
+import { Selection, withToggled } from '../components/selection.tsx';
 import { SEARCH_HASH } from '../components/shortcuts.tsx';
-import { firstIdOf, idOf, isWaiting, outbox } from '../data/outbox.ts';
+import { firstIdOf, idOf } from '../data/ids.ts';
+import { isWaiting, outbox } from '../data/outbox.ts';
 import { isListTagged, loadTodos, useTodos } from '../data/todos.ts';
+import { useListener } from '../hooks/use-listener.ts';
 import { useFreshLoad } from '../hooks/use-load.ts';
 import { takeLeftForm } from '../hooks/use-way-back.ts';
 import { VirtualList } from '../components/virtual-list.tsx';
@@ -33,20 +35,19 @@ export function List() {
   const asked = query.get('show') ?? '';
   const show = Object.hasOwn(filters, asked) ? (asked as Filter) : 'all';
   const text = query.get('q') ?? '';
-  const focusOn = location.hash === SEARCH_HASH ? SEARCH_HASH : leftForm && `[data-item="${leftForm}"] .edit`;
   return (
-    <Page title={`${filters[show]} todos`} heading={`${filters[show]} todos`} {...(focusOn ? { focusOn } : {})}>
+    <Page title={`${filters[show]} todos`} heading={`${filters[show]} todos`}>
       <AddField onAdd={(descriptions) => add(descriptions, show, text)} />
       {load.problem && (
         <Failure what={`Your todos could not be ${timesLoaded > 0 ? 'brought up to date' : 'loaded'}.`} load={load} />
       )}
       {timesLoaded > 0 && todos.length === 0 ? (
-        <Empty>
+        <div class="card empty">
           <p>There are no todos yet.</p>
           <a class="button" href="/todos/new">
             Write down the first one
           </a>
-        </Empty>
+        </div>
       ) : (
         <Todos todos={todos} timesLoaded={timesLoaded} show={show} text={text} leftForm={leftForm} />
       )}
@@ -110,38 +111,25 @@ function Todos({ todos, timesLoaded, show, text, leftForm }: TodosProps) {
     document.querySelector<HTMLElement>('.tools button')!.focus();
   }
 
-  useEffect(() => {
-    const look = () => document.hidden || lookAgain();
-    document.addEventListener('visibilitychange', look);
-    return () => document.removeEventListener('visibilitychange', look);
-  }, []);
+  useListener('visibilitychange', () => document.hidden || lookAgain());
 
-  const isSelecting = selected !== undefined;
   useEffect(() => {
-    if (!isSelecting) return;
-    const stop = (event: KeyboardEvent) => {
-      const isForField = (event.target as Element).matches('#add, [type=search]');
-      if (event.key !== 'Escape' || isForField || document.querySelector('dialog')) return;
-      event.preventDefault();
-      stopSelecting();
-    };
-    // Before the notices, which it closes as well.
-    addEventListener('keydown', stop, true);
-    return () => removeEventListener('keydown', stop, true);
-  }, [isSelecting]);
+    if (location.hash === SEARCH_HASH) document.querySelector<HTMLElement>(SEARCH_HASH)!.focus();
+  }, []);
 
   return (
     <>
-      <div class="tools">
-        <nav class="filters" aria-label="Filter">
+      <div class="line tools">
+        <nav class="line filters" aria-label="Filter">
           {Object.entries(filters).map(([name, label]) => (
             <a
               key={name}
+              class="tab"
               href={address(name, text)}
               aria-current={name === show ? 'page' : undefined}
               onClick={lookAgain}
             >
-              {label} <span>{timesLoaded > 0 && formatCount(counts[name as Filter])}</span>
+              {label} <span class="small">{timesLoaded > 0 && formatCount(counts[name as Filter])}</span>
             </a>
           ))}
         </nav>
@@ -176,14 +164,9 @@ function Todos({ todos, timesLoaded, show, text, leftForm }: TodosProps) {
       )}
       {selected && (
         <Selection
-          count={selected.size}
-          unlisted={selected.size - listed(selected, order)}
-          onAll={() => {
-            const isAll = listed(selected, order) === order.length;
-            const all = new Set([...selected, ...order]);
-            if (isAll) order.forEach((id) => all.delete(id));
-            setSelected(all);
-          }}
+          selected={selected}
+          order={order}
+          onSelect={setSelected}
           onTick={(isCompleted) => {
             change(
               todos.filter(({ id }) => selected.has(id) || selected.has(firstIdOf(id))),
@@ -199,16 +182,16 @@ function Todos({ todos, timesLoaded, show, text, leftForm }: TodosProps) {
           {(id) => {
             const todo = byId.get(id) ?? byId.get(idOf(id));
             if (!todo) return null;
-            const isUnsent = isWaiting(todo.id);
-            return selected ? (
+            return (
               <Row
                 todo={todo}
-                isWaiting={isUnsent}
-                isSelected={selected.has(id)}
-                onChange={(isToExtend) => setSelected(withToggled(selected, id, order, isToExtend))}
+                isWaiting={isWaiting(todo.id)}
+                isSelected={selected?.has(id)}
+                onChange={(isToExtend) => {
+                  if (selected) setSelected(withToggled(selected, id, order, isToExtend));
+                  else change([todo], todo.isCompleted ? 0 : 1);
+                }}
               />
-            ) : (
-              <Row todo={todo} isWaiting={isUnsent} onChange={() => change([todo], todo.isCompleted ? 0 : 1)} />
             );
           }}
         </VirtualList>
@@ -217,20 +200,6 @@ function Todos({ todos, timesLoaded, show, text, leftForm }: TodosProps) {
       )}
     </>
   );
-}
-
-/** How many of the selected todos are in the list. */
-const listed = (selected: ReadonlySet<number>, order: number[]) => order.filter((id) => selected.has(id)).length;
-
-/** @param isToExtend whether all rows from the one that was selected last are selected too */
-function withToggled(selected: ReadonlySet<number>, id: number, order: number[], isToExtend: boolean) {
-  const toggled = new Set(selected);
-  const last = [...selected].at(-1);
-  if (isToExtend && last !== undefined) {
-    const [from, to] = [order.indexOf(last), order.indexOf(id)].sort((a, b) => a - b) as [number, number];
-    order.slice(from, to + 1).forEach((between) => toggled.add(between));
-  } else if (!toggled.delete(id)) toggled.add(id);
-  return toggled;
 }
 
 /**
@@ -249,7 +218,7 @@ function arranged(todos: Todo[], show: Filter, text: string, placed: Map<number,
 function Nothing({ show, text }: Pick<TodosProps, 'show' | 'text'>) {
   const kind = show === 'all' ? '' : `${show} `;
   return (
-    <Empty>
+    <div class="card empty">
       {text ? (
         <p>
           No {kind}todo contains “<bdi>{text}</bdi>”.
@@ -263,6 +232,6 @@ function Nothing({ show, text }: Pick<TodosProps, 'show' | 'text'>) {
       >
         {text ? 'Clear the search' : 'Show all todos'}
       </a>
-    </Empty>
+    </div>
   );
 }

@@ -1,29 +1,22 @@
-import { useState } from 'preact/hooks';
 import { Loading, Page } from '../components/page.tsx';
 import { TodoForm } from '../components/todo-form.tsx';
-import { changeOf, outboxOpened } from '../data/outbox.ts';
+import { changeOf, outbox } from '../data/outbox.ts';
 import { useLocation } from '../data/router.ts';
-import { useLoad } from '../hooks/use-load.ts';
 import { useWayBack } from '../hooks/use-way-back.ts';
 
 export function New() {
-  const again = useLocation().query.get('again') ?? '';
-  return <NewTodo key={again} again={again} />;
-}
-
-/** @param again key of a change that the service has refused */
-function NewTodo({ again }: { again: string }) {
   const leave = useWayBack(/^\/todos$/, '/todos');
-  const [isOpened, setOpened] = useState(!again);
-  useLoad(() => outboxOpened.then(() => setOpened(true)));
-  const stuck = isOpened ? changeOf(again) : undefined;
+  const { isOpened } = outbox.use();
+  // Key of a change that the service has refused.
+  const again = useLocation().query.get('again') ?? '';
   return (
-    <Page title="New todo" heading="New todo" focusOn="textarea">
-      {isOpened ? (
+    <Page title="New todo" heading="New todo">
+      {isOpened || !again ? (
         <TodoForm
+          key={again}
           draftKey={`new${again}`}
           initial={{ description: '' }}
-          stuck={stuck}
+          stuck={changeOf(again)}
           cancel="/todos"
           onLeave={() => leave()}
         />
