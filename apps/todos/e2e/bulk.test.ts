@@ -1,18 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { hides, settles, shows, useService } from '../test/browser.ts';
-import { gate, openWithWorker, useProxy } from './proxy.ts';
 
-const { page, service } = useService({ serviceWorkers: 'allow' });
-const proxy = useProxy(() => service().url);
-
-const open = (path: string) => openWithWorker(page(), proxy().url + path);
-const button = (name: string) => page().getByRole('button', { name, exact: true });
-
-const storeMany = (count: number) =>
-  sql`insert into todo (description) select 'Todo number ' || n from generate_series(1, ${sql.lit(count)}) n`.execute(
-    service().db,
-  );
+const { page, open, proxy, service, storeMany, button } = useService();
 
 async function doneInDatabase() {
   const { rows } = await sql<{ done: number }>`select count(*)::int done from todo where "isCompleted" = 1`.execute(
@@ -28,23 +18,21 @@ async function tickAll() {
   await button('Mark as done').click();
 }
 
-/** Holds the PUTs after a number of them. @returns what lets them pass */
-function holdAfter(count: number) {
-  const { open: release, opened } = gate();
-  let puts = 0;
-  proxy().fault = ({ method }) => (method === 'PUT' && (puts += 1) > count ? { before: opened } : undefined);
+/** Ticks 300 todos, of which 100 arrive until the function that this returns is called. */
+async function tickSlowly() {
+  await storeMany(300);
+  await open('/todos');
+  await page().getByRole('checkbox').first().waitFor();
+  const release = proxy().hold('PUT', 100);
+  await tickAll();
+  await shows(page(), '100 of 300 todos are done.');
+  expect(await doneInDatabase()).toBe(100);
   return release;
 }
 
 describe('Many todos ticked at once', () => {
   test('take one request each, and are said to be done when they are', async () => {
-    await storeMany(300);
-    await open('/todos');
-    await page().getByRole('checkbox').first().waitFor();
-    const release = holdAfter(100);
-    await tickAll();
-    await shows(page(), '100 of 300 todos are done.');
-    expect(await doneInDatabase()).toBe(100);
+    const release = await tickSlowly();
     expect(
       await page()
         .getByText(/^300 todos are done/)
@@ -62,12 +50,7 @@ describe('Many todos ticked at once', () => {
   });
 
   test('can be stopped: the others stay as they were', async () => {
-    await storeMany(300);
-    await open('/todos');
-    await page().getByRole('checkbox').first().waitFor();
-    const release = holdAfter(100);
-    await tickAll();
-    await shows(page(), '100 of 300 todos are done.');
+    const release = await tickSlowly();
     await button('Stop').click();
     release();
     // Four were on their way.
@@ -79,12 +62,7 @@ describe('Many todos ticked at once', () => {
   });
 
   test('go on after a reload', async () => {
-    await storeMany(300);
-    await open('/todos');
-    await page().getByRole('checkbox').first().waitFor();
-    const release = holdAfter(100);
-    await tickAll();
-    await shows(page(), '100 of 300 todos are done.');
+    const release = await tickSlowly();
     await page().reload();
     await shows(page(), '100 of 300 todos are done.');
     release();

@@ -1,23 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
 import { hides, isLoaded, settles, shows, useService } from '../test/browser.ts';
-import { openWithWorker, useProxy } from './proxy.ts';
 
-const { page, service, store, stored } = useService({ serviceWorkers: 'allow' });
-const proxy = useProxy(() => service().url);
+const ui = useService();
+const { page, proxy, setOffline, store, stored, change, rows, link, checkbox, button, heading, description } = ui;
 
-const open = (path: string) => openWithWorker(page(), proxy().url + path);
-const rows = () => page().getByRole('listitem').allInnerTexts();
-const setOffline = (isOffline: boolean) => page().context().setOffline(isOffline);
+/** Opens the list twice: the service worker keeps the one that it has fetched. */
+async function open() {
+  await ui.open('/todos');
+  await page().reload();
+  await isLoaded(page());
+}
 
 describe('Offline, the list', () => {
   test('has what this browser has written, though no list was read since', async () => {
     await store('Buy milk', 'Rest');
-    await open('/todos');
-    await page().reload();
-    await isLoaded(page());
-    await page().getByRole('textbox', { name: 'New todo' }).fill('Buy bread');
-    await page().keyboard.press('Enter');
-    await page().getByRole('checkbox', { name: 'Rest' }).check();
+    await open();
+    await ui.add('Buy bread');
+    await checkbox('Rest').check();
     await settles(stored, ['Buy milk', '✓ Rest', 'Buy bread']);
     await hides(page(), 'not yet saved');
     const methods = proxy().seen.map(({ method }) => method);
@@ -29,27 +28,47 @@ describe('Offline, the list', () => {
     expect(await page().getByText('not sent yet').count()).toBe(0);
   });
 
-  test('opens a todo that was never opened before, and its form', async () => {
-    await store('Buy milk', 'Rest');
-    await open('/todos');
-    await page().reload();
-    await isLoaded(page());
+  test('has what was written last, though an earlier change of the same todo has been seen by itself', async () => {
+    await store('Buy milk');
+    await open();
+    await link('Buy milk').click();
+    await button('Mark as done').click();
+    await hides(page(), 'not yet saved');
+    await ui.lookAgain();
+    await settles(() => proxy().seen.at(-1), expect.objectContaining({ path: '/api/todos/1', status: 200 }));
+    await button('Open it again').click();
+    await settles(stored, ['Buy milk']);
+    await hides(page(), 'not yet saved');
+    await link('All todos').first().click();
+    await settles(
+      () => proxy().seen.at(-1),
+      expect.objectContaining({ path: '/api/todos', status: expect.any(Number) }),
+    );
+    await settles(() => checkbox('Buy milk').isChecked(), false);
     await setOffline(true);
     await page().reload();
-    await page().goto(`${proxy().url}/todos/2`);
-    await page().getByRole('heading', { name: 'Rest' }).waitFor();
+    await checkbox('Buy milk').waitFor();
     await shows(page(), 'You are offline.');
-    await page().goto(`${proxy().url}/todos/edit/1`);
-    await settles(() => page().getByLabel('Description').inputValue(), 'Buy milk');
-    await page().goto(`${proxy().url}/todos/3`);
+    expect(await checkbox('Buy milk').isChecked()).toBe(false);
+  });
+
+  test('opens a todo that was never opened before, and its form', async () => {
+    await store('Buy milk', 'Rest');
+    await open();
+    await setOffline(true);
+    await page().reload();
+    await page().goto('/todos/2');
+    await heading('Rest').waitFor();
+    await shows(page(), 'You are offline.');
+    await page().goto('/todos/edit/1');
+    await settles(() => description().inputValue(), 'Buy milk');
+    await page().goto('/todos/3');
     await shows(page(), 'Todo 3 could not be loaded.');
   });
 
   test('is never a page of a portal', async () => {
     await store('Buy milk');
-    await open('/todos');
-    await page().reload();
-    await isLoaded(page());
+    await open();
     const portal = { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Log in</h1>' };
     proxy().fault = () => ({ answer: portal });
     await page().reload();
@@ -60,15 +79,44 @@ describe('Offline, the list', () => {
   });
 });
 
+test.each(['/todos', '/todos/1'])('A slow storage hides nothing that others have written: %s', async (path) => {
+  await store('Buy milk');
+  await ui.open('/todos');
+  await checkbox('Buy milk').check();
+  await settles(stored, ['✓ Buy milk']);
+  await hides(page(), 'not yet saved');
+  await change(1, 'Buy oat milk');
+  await page().addInitScript(() => {
+    const descriptor = Object.getOwnPropertyDescriptor(IDBTransaction.prototype, 'oncomplete')!;
+    const released = new Promise((resolve) => addEventListener('release', resolve));
+    const late = (done: () => void) => async () => {
+      await released;
+      done();
+    };
+    Object.defineProperty(IDBTransaction.prototype, 'oncomplete', {
+      set(done: () => void) {
+        descriptor.set!.call(this, late(done));
+      },
+    });
+  });
+  const loaded = page().waitForResponse(`**/api${path}`);
+  await page().goto(path);
+  await (await loaded).finished();
+  await page().evaluate(() => new Promise((resolve) => setTimeout(() => setTimeout(resolve))));
+  await page().evaluate(() => dispatchEvent(new Event('release')));
+  await shows(page(), 'Buy oat milk');
+  await hides(page(), 'Loading…');
+  await page().evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+  expect(await page().getByText('Buy milk').count()).toBe(0);
+});
+
 describe('“The server cannot be reached”', () => {
   const cannot = 'The server cannot be reached. What is shown may be out of date.';
 
   test('goes when it is there again, also where nothing has changed', async () => {
     await store('Buy milk');
     await page().clock.install();
-    await open('/todos');
-    await page().reload();
-    await isLoaded(page());
+    await open();
     proxy().fault = () => ({ lose: 'request' });
     await page().clock.runFor(16_000);
     await shows(page(), cannot);
@@ -77,12 +125,12 @@ describe('“The server cannot be reached”', () => {
     proxy().seen.length = 0;
     await page().clock.runFor(16_000);
     await hides(page(), cannot);
-    expect(proxy().seen.map(({ status }) => status)).toEqual([304]);
+    expect(proxy().statuses('GET')).toEqual([304]);
   });
 
   test('is not said where the storage of the service worker fails', async () => {
     await store('Buy milk');
-    await open('/todos');
+    await ui.open('/todos');
     const [worker] = page().context().serviceWorkers();
     await worker!.evaluate(() => {
       const fails = () => Promise.reject(new Error('The disk is full'));
@@ -90,26 +138,8 @@ describe('“The server cannot be reached”', () => {
     });
     await page().reload();
     await settles(rows, ['Buy milk']);
-    await page().getByRole('link', { name: 'Buy milk', exact: true }).click();
+    await link('Buy milk').click();
     await shows(page(), 'Mark as done');
     expect(await page().getByText('cannot be reached').count()).toBe(0);
   });
-});
-
-test('An overloaded service is asked again before the page says so', async () => {
-  await open('/todos');
-  const overloaded = { status: 503, headers: { 'retry-after': '1' }, body: '{"message":"Overloaded"}' };
-  const refused: string[] = [];
-  proxy().fault = ({ method = '' }) => {
-    if (refused.includes(method)) return undefined;
-    refused.push(method);
-    return { answer: overloaded };
-  };
-  await page().reload();
-  await shows(page(), 'There are no todos yet.');
-  await page().getByRole('textbox', { name: 'New todo' }).fill('Buy milk');
-  await page().keyboard.press('Enter');
-  await settles(stored, ['Buy milk']);
-  expect(refused).toEqual(['GET', 'POST']);
-  expect(proxy().count('POST')).toBe(2);
 });

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { openTestConnection, startProcess } from '@rest-services/testing';
 import { sql, type Kysely } from 'kysely';
-import type { Browser, Page } from 'playwright-core';
-import { connectBrowser, openPage, settles } from '../test/browser.ts';
-import { openWithWorker, useProxy } from './proxy.ts';
+import type { Browser } from 'playwright-core';
+import { connectBrowser, openPage, openWithWorker, settles } from '../test/browser.ts';
+import { useProxy } from '../test/proxy.ts';
+import { nameOf, randomUser } from './random-user.ts';
 import type { TodosDatabase } from '../src/database.ts';
 
 const [first = 1, last = 2] = (process.env.SESSIONS ?? '').split('-').filter(Boolean).map(Number);
@@ -71,157 +72,14 @@ function randomOf(seed: number) {
   };
 }
 
-/** What a user has meant to do. */
-interface Diary {
-  added: string[];
-  /** Texts by those that they replaced; `isDropped` where the page asked, and the other's was chosen. */
-  edits: { from: string; to: string; isDropped?: boolean }[];
-  /** Last state that was wanted, by the text that the todo was added with. */
-  ticks: Map<string, boolean>;
-  hasUndone: boolean;
-}
-
-const nameOf = (text: string) => text.split('.')[0]!;
-
-function actionsOf(page: Page, name: string, random: (below: number) => number) {
-  const diary: Diary = { added: [], edits: [], ticks: new Map(), hasUndone: false };
-  let isOffline = false;
-  const goToList = async () => {
-    await page.getByRole('link', { name: 'All todos' }).first().click();
-    await page.getByRole('textbox', { name: 'New todo' }).waitFor();
-  };
-  /** A row of a todo that is in the list; those that have not been sent have no form. */
-  const someRow = async (selector: string) => {
-    const rows = page.locator(selector);
-    const count = await rows.count();
-    return count > 0 ? rows.nth(random(count)) : undefined;
-  };
-  const actions = {
-    async add() {
-      const text = `${name}${diary.added.length}`;
-      const field = page.getByRole('textbox', { name: 'New todo' });
-      await field.fill(text);
-      diary.added.push(text);
-      await field.press('Enter');
-    },
-    async tick() {
-      const box = await someRow('.todos [type=checkbox]');
-      // Read and clicked in one task, so that what is noted is what is clicked.
-      const ticked = await box?.evaluate((input: HTMLInputElement) => {
-        const text = input.getAttribute('aria-label')!.replace('Done: ', '');
-        const isWanted = !input.checked;
-        input.click();
-        return { text, isWanted };
-      });
-      if (ticked) diary.ticks.set(nameOf(ticked.text), ticked.isWanted);
-    },
-    async edit() {
-      const pencil = await someRow('.todos .edit');
-      if (!pencil) return;
-      await pencil.evaluate((link: HTMLElement) => link.click());
-      const field = page.locator('textarea');
-      const isOpen = await Promise.race([
-        field.waitFor().then(() => true),
-        page
-          .locator('.failure')
-          .first()
-          .waitFor()
-          .then(() => false),
-      ]).catch(() => false);
-      if (isOpen && (await field.count()) > 0 && (await page.locator('.versions').count()) === 0) {
-        const from = await field.inputValue();
-        const edit: Diary['edits'][number] = { from, to: `${nameOf(from)}.${name}${diary.edits.length}` };
-        await field.fill(edit.to);
-        diary.edits.push(edit);
-        await page.getByRole('button', { name: 'Save' }).click();
-        const asked = page.locator('.versions');
-        await Promise.race([field.waitFor({ state: 'detached' }), asked.waitFor()]);
-        if ((await asked.count()) > 0) {
-          edit.isDropped = true;
-          await page.getByRole('link', { name: 'Cancel' }).click();
-          await field.waitFor({ state: 'detached' });
-        }
-      }
-      await goToList();
-    },
-    async undo() {
-      diary.hasUndone = true;
-      await page.locator('h1').press('ControlOrMeta+z');
-    },
-    async search() {
-      const text = ['', 'A', 'B1', '.'][random(4)]!;
-      const field = page.getByRole('searchbox');
-      // An empty list has none.
-      if ((await field.count()) > 0) await field.fill(text);
-    },
-    async connection() {
-      isOffline = !isOffline;
-      await page.context().setOffline(isOffline);
-    },
-    async reload() {
-      await page.reload();
-      await page.getByRole('textbox', { name: 'New todo' }).waitFor();
-    },
-  };
-  const often = [
-    'add',
-    'add',
-    'add',
-    'tick',
-    'tick',
-    'tick',
-    'edit',
-    'edit',
-    'undo',
-    'search',
-    'connection',
-    'reload',
-  ] as const;
-  return {
-    diary,
-    step: () => actions[often[random(often.length)]!](),
-    /** Goes online, and drops what the page asks about, until all has been sent. */
-    async finish() {
-      await page.context().setOffline(false);
-      const unsent = async () => {
-        const stuck = page.getByRole('alert').locator('.failure').filter({ hasText: 'is not saved' }).first();
-        if ((await stuck.count()) > 0) {
-          const [, text] = /“(.*)” is not saved/.exec(await stuck.innerText())!;
-          for (const edit of diary.edits) if (edit.to === text) edit.isDropped = true;
-          await stuck.getByRole('button', { name: 'Discard' }).click();
-          await page.getByText(`“${text!}” is not saved`).waitFor({ state: 'hidden' });
-        }
-        // Otherwise the page waits longer after each failure.
-        const again = page.getByRole('status').getByRole('button', { name: 'Try again' });
-        if ((await again.count()) > 0)
-          await again.evaluate((button: HTMLElement) => button.click()).catch(() => undefined);
-        return page.evaluate(async () => {
-          const database = await new Promise<IDBDatabase>((resolve) => {
-            const request = indexedDB.open('todos');
-            request.onsuccess = () => resolve(request.result);
-          });
-          const changes = await new Promise<{ state: string }[]>((resolve) => {
-            const request = database.transaction('outbox').objectStore('outbox').getAll();
-            request.onsuccess = () => resolve(request.result as { state: string }[]);
-          });
-          database.close();
-          return changes.filter(({ state }) => state !== 'done');
-        });
-      };
-      // A request that was on its way when the connection went ends by the page's time limit of 15 seconds.
-      await settles(unsent, []).catch(() => settles(unsent, []));
-    },
-  };
-}
-
 test.each(seeds)('Two users lose, double and overwrite nothing: seed %i', async (seed) => {
   await sql`truncate todo, audit restart identity`.execute(db);
   const random = randomOf(seed);
   const users = await Promise.all(
     ['A', 'B'].map(async (name) => {
-      const { page, errors } = await openPage(browser, { viewport, serviceWorkers: 'allow' });
+      const { page, errors } = await openPage(browser, { viewport });
       await openWithWorker(page, `${proxy().url}/todos`);
-      return { name, page, errors, ...actionsOf(page, name, random) };
+      return { name, page, errors, ...randomUser(page, name, random) };
     }),
   );
   proxy().fault = () => {

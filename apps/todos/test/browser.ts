@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/global
 import { startService, type TestService } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { useProxy } from './proxy.ts';
 import type { TodosDatabase } from '../src/database.ts';
 
 /** How long a page may take to show what a test waits for. */
@@ -24,8 +25,7 @@ export function connectBrowser() {
  * scripts and violations of the Content-Security-Policy.
  */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
-  // Requests that a service worker makes pass by the routes that tests set.
-  const context = await browser.newContext({ viewport: desktop, serviceWorkers: 'block', ...options });
+  const context = await browser.newContext({ viewport: desktop, ...options });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const errors: string[] = [];
@@ -38,11 +38,24 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   return { page, errors };
 }
 
-/** For a test file: the todos service with its client on an empty database, and a fresh page for every test. */
-export function useService(options: BrowserContextOptions = {}) {
+/** Opens a page whose requests the service worker makes. */
+export async function openWithWorker(page: Page, url: string) {
+  await page.goto(url);
+  const isServed = () =>
+    page.evaluate(async () => {
+      const { active } = (await navigator.serviceWorker.getRegistration()) ?? {};
+      return active?.state === 'activated' && navigator.serviceWorker.controller !== null;
+    });
+  await settles(isServed, true);
+}
+
+/** For a test file: the todos service on an empty database behind a proxy, and a fresh page for every test. */
+export function useService() {
   let service: TestService<TodosDatabase>;
   let browser: Browser;
   let opened: Awaited<ReturnType<typeof openPage>>;
+  const proxy = useProxy(() => service.url);
+  const page = () => opened.page;
 
   beforeAll(async () => {
     [service, browser] = await Promise.all([
@@ -53,10 +66,10 @@ export function useService(options: BrowserContextOptions = {}) {
   beforeEach(async () => {
     await sql`alter table if exists hidden rename to todo`.execute(service.db);
     await sql`truncate todo restart identity`.execute(service.db);
-    opened = await openPage(browser, { baseURL: service.url, ...options });
+    opened = await openPage(browser, { baseURL: proxy().url });
   });
   afterEach(async () => {
-    await opened.page.context().close();
+    await page().context().close();
     expect(opened.errors).toEqual([]);
   });
   afterAll(async () => {
@@ -65,10 +78,15 @@ export function useService(options: BrowserContextOptions = {}) {
   });
 
   return {
+    ...locators(page),
+    page,
+    proxy,
     service: () => service,
-    page: () => opened.page,
-    /** What went wrong in the page's scripts so far; a test that means it to takes it out. */
-    errors: () => opened.errors,
+
+    /** Opens a page of the client with the service worker on. */
+    open: (path: string, tab = page()) => openWithWorker(tab, proxy().url + path),
+
+    setOffline: (isOffline: boolean) => page().context().setOffline(isOffline),
 
     /** Stores todos with the ids 1, 2, 3 …; those whose description begins with ✓ are done. */
     store: async (...descriptions: string[]) => {
@@ -79,11 +97,22 @@ export function useService(options: BrowserContextOptions = {}) {
       await service.db.insertInto('todo').values(rows).execute();
     },
 
+    /** Stores as many todos as a person hardly writes. */
+    storeMany: (count: number, done = 0) =>
+      sql`insert into todo (description, "isCompleted")
+        select 'Todo number ' || n, (n <= ${sql.lit(done)})::int from generate_series(1, ${sql.lit(count)}) n`.execute(
+        service.db,
+      ),
+
     /** Everything that is stored, as `✓ Description` or `Description`, in the order of the ids. */
     stored: async () => {
       const todos = await service.db.selectFrom('todo').selectAll().orderBy('id').execute();
       return todos.map(({ description, isCompleted }) => `${isCompleted ? '✓ ' : ''}${description}`);
     },
+
+    /** Changes a todo as another person would. */
+    change: (id: number, description: string, isCompleted: 0 | 1 = 0) =>
+      service.request('PUT', '/api/todos', { id, description, isCompleted }),
 
     /** Makes every statement on todos fail in PostgreSQL, until the function that it returns is called. */
     breakDatabase: async () => {
@@ -93,16 +122,43 @@ export function useService(options: BrowserContextOptions = {}) {
   };
 }
 
-/** Keeps requests of one method on their way until the function that it returns is called. */
-export async function hold(page: Page, method: string) {
-  let release!: () => void;
-  const released = new Promise<void>((resolve) => (release = resolve));
-  await page.route(/\/api\/todos/, async (route) => {
-    if (route.request().method() !== method) return route.fallback();
-    await released;
-    return route.fallback();
-  });
-  return release;
+/** What tests look for in a page of the client. */
+function locators(page: () => Page) {
+  const named = (role: 'button' | 'link') => (name: string) => page().getByRole(role, { name, exact: true });
+  const field = () => page().getByRole('textbox', { name: 'New todo' });
+  return {
+    button: named('button'),
+    link: named('link'),
+    heading: (name: string) => page().getByRole('heading', { level: 1, name }),
+    checkbox: (name: string) => page().getByRole('checkbox', { name }),
+    searchField: () => page().getByRole('searchbox'),
+    /** The field above the list, and that of the form. */
+    field,
+    description: () => page().getByLabel('Description', { exact: true }),
+    rows: () => page().getByRole('listitem').allInnerTexts(),
+
+    /** Adds todos above the list. */
+    add: async (...texts: string[]) => {
+      for (const text of texts) {
+        await field().fill(text);
+        await field().press('Enter');
+      }
+    },
+
+    press: async (...keys: string[]) => {
+      for (const key of keys) await page().keyboard.press(key);
+    },
+
+    /** Name of what has the focus. */
+    focused: () =>
+      page().evaluate(() => {
+        const { activeElement } = document;
+        return activeElement?.getAttribute('aria-label') ?? activeElement?.textContent.trim();
+      }),
+
+    /** Comes back to the tab, as it seems to the page. */
+    lookAgain: () => page().evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))),
+  };
 }
 
 /** Pastes a text into what has the focus, without the clipboard, which all tests share. */
@@ -127,7 +183,7 @@ export const shows = (page: Page, text: string | RegExp) => page.getByText(text)
 export const hides = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor({ state: 'hidden' });
 
 /** Waits until what `look` returns equals `expected`. */
-export async function settles(look: () => Promise<unknown>, expected: unknown) {
+export async function settles(look: () => unknown, expected: unknown) {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     const seen = await look();

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
-import type { Page } from 'playwright-core';
-import { settles } from '../test/browser.ts';
 
 /** What a proxy does with a request; `undefined` passes it on. */
-export interface Fault {
+interface Fault {
   /** Waits before the request is passed on. */
   before?: Promise<unknown>;
+  /** Waits before the response is passed on. */
+  after?: Promise<unknown>;
   /** Closes the connection: before the service gets the request, or after it has done it. */
   lose?: 'request' | 'response';
   /** Responds itself. */
@@ -18,7 +18,7 @@ export interface Fault {
 }
 
 /** A request to the API, and the status of its response. */
-export interface Seen {
+interface Seen {
   method: string;
   path: string;
   key: string | undefined;
@@ -28,7 +28,7 @@ export interface Seen {
 
 /**
  * Starts a proxy in front of the service, where tests make faults that also a service worker meets.
- * `fault` decides about each request to the API; `seen` has those that have been answered.
+ * `fault` decides about each request to the API; `seen` has those that have been passed on or answered.
  */
 async function startProxy(target: () => string) {
   const seen: Seen[] = [];
@@ -37,6 +37,24 @@ async function startProxy(target: () => string) {
     seen,
     fault: undefined as ((incoming: IncomingMessage) => Fault | undefined) | undefined,
     count: (method: string) => seen.filter((each) => each.method === method).length,
+    statuses: (method: string) => seen.filter((each) => each.method === method).map(({ status }) => status),
+    /** Holds the requests of a method, after a number of them. @returns what lets them pass */
+    hold: (method: string, after = 0) => {
+      const { open, opened } = gate();
+      let count = 0;
+      proxy.fault = (incoming) => (incoming.method === method && (count += 1) > after ? { before: opened } : undefined);
+      return open;
+    },
+    /** Holds the response to the next GET of a path. @returns what lets it pass */
+    holdNext: (path: string) => {
+      const { open, opened } = gate();
+      proxy.fault = ({ method, url }) => {
+        if (method !== 'GET' || url !== path) return undefined;
+        proxy.fault = undefined;
+        return { after: opened };
+      };
+      return open;
+    },
     stop: async () => {
       server.closeAllConnections();
       server.close();
@@ -50,13 +68,8 @@ async function startProxy(target: () => string) {
     const drop = () => incoming.socket.destroy();
     await fault.before;
     if (fault.lose === 'request') return drop();
-    const entry: Seen = {
-      method,
-      path,
-      key: headers['idempotency-key'] as string | undefined,
-      ifMatch: headers['if-match'],
-      status: undefined,
-    };
+    const key = headers['idempotency-key'] as string | undefined;
+    const entry: Seen = { method, path, key, ifMatch: headers['if-match'], status: undefined };
     if (isApi) seen.push(entry);
     if (fault.answer) {
       entry.status = fault.answer.status;
@@ -69,10 +82,11 @@ async function startProxy(target: () => string) {
         response.resume().once('close', drop);
         return;
       }
-      const changed = fault.headers?.(response.headers) ?? response.headers;
-      outgoing.writeHead(response.statusCode!, changed);
+      void Promise.resolve(fault.after).then(() => {
+        outgoing.writeHead(response.statusCode!, fault.headers?.(response.headers) ?? response.headers);
+        response.pipe(outgoing);
+      });
       // A service that ends within a response is no reason to wait for the rest.
-      response.pipe(outgoing);
       response.once('close', () => response.complete || drop());
     });
     passed.once('error', drop);
@@ -99,19 +113,8 @@ export function useProxy(target: () => string) {
   return () => proxy;
 }
 
-/** Opens a page whose requests the service worker makes. */
-export async function openWithWorker(page: Page, url: string) {
-  await page.goto(url);
-  const isServed = () =>
-    page.evaluate(async () => {
-      const { active } = (await navigator.serviceWorker.getRegistration()) ?? {};
-      return active?.state === 'activated' && navigator.serviceWorker.controller !== null;
-    });
-  await settles(isServed, true);
-}
-
 /** A promise, and the function that settles it. */
-export function gate() {
+function gate() {
   let open!: () => void;
   const opened = new Promise<void>((resolve) => (open = resolve));
   return { open, opened };

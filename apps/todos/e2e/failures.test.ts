@@ -1,0 +1,123 @@
+import { describe, expect, test } from '@jest/globals';
+import { hides, settles, shows, useService } from '../test/browser.ts';
+
+const { page, open, proxy, store, stored, rows, description, button, link, add, breakDatabase } = useService();
+
+const pages: [string, string, string][] = [
+  ['/', 'Your todos could not be counted.', 'text=1 open'],
+  ['/todos', 'Your todos could not be loaded.', 'li >> text=Buy milk'],
+  ['/todos/1', 'Todo 1 could not be loaded.', 'h1:text("Buy milk")'],
+  ['/todos/edit/1', 'Todo 1 could not be loaded.', 'textarea'],
+];
+
+describe('Each page that loads', () => {
+  test.each(pages)('%s says so, then shows what came', async (path, _sentence, content) => {
+    await store('Buy milk');
+    const release = proxy().hold('GET');
+    await page().goto(path);
+    await page().getByRole('status').getByText('Loading…').waitFor();
+    expect(await page().locator(content).isVisible()).toBe(false);
+    release();
+    await page().locator(content).waitFor();
+    await hides(page(), 'Loading…');
+  });
+
+  test.each(pages)('%s says that it could not, with a way to try again that works', async (path, sentence, content) => {
+    await store('Buy milk');
+    const mend = await breakDatabase();
+    await open(path);
+    await shows(page(), `${sentence} The server has a problem.`);
+    const before = proxy().count('GET');
+    await button('Try again').click();
+    await settles(() => proxy().statuses('GET')[before], 500);
+    await button('Try again').waitFor();
+    await mend();
+    await button('Try again').click();
+    await page().locator(content).waitFor();
+    await hides(page(), sentence);
+    const focus = path === '/todos/edit/1' ? 'textarea:focus' : 'h1:focus';
+    await page().locator(focus).waitFor();
+  });
+
+  test('leaves what was shown before', async () => {
+    await store('Buy milk');
+    await open('/todos');
+    await settles(rows, ['Buy milk']);
+    await link('Buy milk').click();
+    await shows(page(), 'Mark as done');
+    const mend = await breakDatabase();
+    await link('All todos').first().click();
+    await shows(page(), 'Your todos could not be brought up to date.');
+    expect(await rows()).toEqual(['Buy milk']);
+    await mend();
+  });
+});
+
+const json = { 'content-type': 'application/json' };
+const html = { 'content-type': 'text/html' };
+
+describe('A response that makes no sense', () => {
+  test.each([
+    ['a page', { status: 400, headers: html, body: '<h1>Bad request</h1>' }],
+    ['another object', { status: 400, headers: json, body: '{}' }],
+    ['an empty success', { status: 200, body: '' }],
+  ])('to a save is told as a problem of the server: %s', async (_name, answer) => {
+    await open('/todos/new');
+    proxy().fault = () => ({ answer });
+    await description().fill('Buy milk');
+    await button('Save').click();
+    await shows(page(), 'The server has a problem. 1 change is not sent yet.');
+    expect(await page().getByText('Saved.').count()).toBe(0);
+    proxy().fault = undefined;
+    await settles(stored, ['Buy milk']);
+    await hides(page(), 'not sent yet');
+  });
+
+  test.each([
+    ['a page of a proxy', { status: 502, headers: html, body: '<h1>Bad gateway</h1>' }],
+    ['a page with status 200', { status: 200, headers: html, body: '<h1>Log in</h1>' }],
+    ['half of a list', { status: 200, headers: json, body: '[{"id":1,' }],
+    ['nothing', { status: 200, headers: json, body: 'null' }],
+  ])('to a list is told as a problem of the server: %s', async (_name, answer) => {
+    proxy().fault = () => ({ answer });
+    await open('/todos');
+    await shows(page(), 'Your todos could not be loaded. The server has a problem.');
+  });
+});
+
+test('A save that the server has no time for is said to be unsent, and sent again', async () => {
+  await open('/todos/new');
+  const answer = { status: 503, headers: json, body: '{"message":"Overloaded"}' };
+  proxy().fault = () => ({ answer });
+  await description().fill('Buy bread');
+  await button('Save').click();
+  await shows(page(), 'The server has too much to do. Try again in a moment. 1 change is not sent yet.');
+  proxy().fault = undefined;
+  await settles(stored, ['Buy bread']);
+});
+
+test('A server that asks for a second is asked again, before a person is told', async () => {
+  await open('/todos');
+  const answer = { status: 503, headers: { 'retry-after': '1', ...json }, body: '{"message":"Overloaded"}' };
+  const refused: string[] = [];
+  proxy().fault = ({ method = '' }) => {
+    if (refused.includes(method)) return undefined;
+    refused.push(method);
+    return { answer };
+  };
+  const isTold = page()
+    .getByText(/not sent yet|could not/)
+    .waitFor()
+    .then(
+      () => true,
+      () => false,
+    );
+  await page().reload();
+  await shows(page(), 'There are no todos yet.');
+  await add('Buy milk');
+  await settles(stored, ['Buy milk']);
+  expect(refused).toEqual(['GET', 'POST']);
+  expect(proxy().count('POST')).toBe(2);
+  await page().close();
+  expect(await isTold).toBe(false);
+});
