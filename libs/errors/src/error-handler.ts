@@ -29,6 +29,16 @@ declare module 'fastify' {
   }
 }
 
+/** An error with a status of its own, whose message is meant for the client. */
+export class HttpError extends Error {
+  readonly statusCode: number;
+
+  constructor(statusCode: number, message: string) {
+    super(message);
+    this.statusCode = statusCode;
+  }
+}
+
 /** Responds to each error, unknown paths included, with a JSON object that has a `message`. */
 export function handleErrors(app: FastifyInstance, errorFormat: ErrorFormat) {
   const overloads = new Map<OverloadReason, number>();
@@ -60,9 +70,7 @@ interface AnyError {
 }
 
 /** Whether the same request may succeed in a moment. */
-export function isOverload(error: unknown) {
-  return statusOf(error) === 503 || ((error as AnyError).code ?? '') in CANCELLED;
-}
+export const isOverload = (error: unknown) => statusOf(error) === 503;
 
 function overloadReason(error: unknown) {
   if (error instanceof OverloadedError) return error.reason;
@@ -75,8 +83,8 @@ function statusOf(error: unknown) {
   if (error instanceof InvalidInputError) return 400;
   if (error instanceof PreconditionFailedError) return 412;
   if (error instanceof ReusedKeyError) return 422;
-  if (error instanceof OverloadedError) return 503;
-  return (error as AnyError).statusCode ?? 500;
+  const { statusCode, code = '' } = error as AnyError;
+  return error instanceof OverloadedError || code in CANCELLED ? 503 : (statusCode ?? 500);
 }
 
 /** Responds with the message of the error or with a failure and its code. SQL, values and stack traces stand in the log alone. */
@@ -86,13 +94,11 @@ function handleError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   const status = statusOf(error);
   const { message, code = 'UNKNOWN', constraint = '', headers = {} } = error as AnyError;
   if (status >= 400 && status < 500) return reply.code(status).headers(headers).send({ message });
-  if (isOverload(error)) {
-    const isCancelled = status !== 503;
+  if (status === 503) {
+    const isCancelled = code in CANCELLED;
     if (isCancelled) request.log.warn({ err: error }, 'statement cancelled by the database');
-    return reply
-      .code(503)
-      .header('retry-after', RETRY_AFTER_S)
-      .send({ message: isCancelled ? new OverloadedError('statement').message : message });
+    const overload = isCancelled ? new OverloadedError('statement').message : message;
+    return reply.code(503).header('retry-after', RETRY_AFTER_S).send({ message: overload });
   }
 
   const refusal = errorFormat.constraints && bySqlState[code];

@@ -9,5 +9,4 @@ export {
   TIMEOUT_REASONS,
   type OverloadReason,
 } from './domain-errors.ts';
-export { handleErrors, isOverload, type ErrorFormat } from './error-handler.ts';
-export { HttpError } from './http-error.ts';
+export { handleErrors, HttpError, isOverload, type ErrorFormat } from './error-handler.ts';

@@ -27,6 +27,9 @@ const NOT_UP_YET = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_AGAIN|ENOENT|EPIPE|ETIMEDOU
 
 type Connection = Pick<DatabaseOptions, 'url' | 'readPassword' | 'applicationName' | 'onConnectionError'>;
 
+/** One connection for checks, which need no session of their own. */
+const openForChecks = (connection: Connection) => new Database({ ...connection, pooler: 'transaction', poolMax: 1 });
+
 /**
  * Waits for the database and migrates it. Ends the process with exit code 1 when the database fails.
  * @param isJob whether row counts are reported without pending migrations, too
@@ -42,18 +45,18 @@ export async function migrateDatabase(
   const onApplied = ({ name, ms }: AppliedMigration) =>
     app.log.info({ migration: name, ms: Math.round(ms) }, 'Migration applied');
   const isNew = await orExit(app, 'cannot migrate the database', async () => {
-    const checking = new Database({ ...connection, pooler: 'transaction', poolMax: 1 });
-    await whenUp(() => checkServer(checking), app);
-    const pending = await whenUp(() => pendingMigrations(checking, migrations), app);
-    await checking.destroy();
+    const db = openForChecks(connection);
+    await whenUp(() => checkServer(db), app);
+    const pending = await whenUp(() => pendingMigrations(db, migrations), app);
+    await db.destroy();
     if (pending.length > 0) await migrate({ ...connection, onBlocked, onApplied }, migrations);
     return pending.length > 0;
   });
   if (isNew || isJob) {
     await orExit(app, 'Row counts not compared, of a database that is up to date', async () => {
-      const reporting = new Database({ ...connection, pooler: 'transaction', poolMax: 1 });
-      await whenUp(() => reportRowCounts(app.log, reporting, rowCounts), app);
-      await reporting.destroy();
+      const db = openForChecks(connection);
+      await whenUp(() => reportRowCounts(app.log, db, rowCounts), app);
+      await db.destroy();
     });
   }
   app.log.info('database is up to date');
@@ -71,9 +74,9 @@ async function orExit<Result>(app: Service, event: string, action: () => Promise
 
 /** Checks the server of the database, without waiting for it: /readyz says when it is up. */
 export async function checkDatabase(app: Service, connection: Connection) {
-  const checking = new Database({ ...connection, pooler: 'transaction', poolMax: 1 });
-  await exitIfUnusable(app, () => checkServer(checking));
-  await checking.destroy();
+  const db = openForChecks(connection);
+  await exitIfUnusable(app, () => checkServer(db));
+  await db.destroy();
 }
 
 /** Ends the process with exit code 1 when a check fails for another reason than that the database is not up yet. */

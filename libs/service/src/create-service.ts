@@ -6,7 +6,7 @@ import { handleErrors, HttpError, type ErrorFormat } from '@rest-services/errors
 import Fastify from 'fastify';
 import { boundBodyMemory } from './http/bodies.ts';
 import { compressResponses } from './http/compression.ts';
-import { addEntityTags } from './http/conditional-requests.ts';
+import { addEntityTags } from './http/entity-tags.ts';
 import { limitConnections } from './http/connection-limit.ts';
 import {
   closeStalledSockets,
@@ -18,7 +18,7 @@ import {
 } from './http/connections.ts';
 import { drainOnClose } from './http/drain.ts';
 import { logStream } from './observability/log-stream.ts';
-import { addDocument, type DocumentInfo } from './schema/openapi.ts';
+import { addDocument, type DocumentInfo } from './http/document.ts';
 import { CONTRACT_METHODS, nameMethods, respondToOptions } from './http/methods.ts';
 import { onAborted } from './http/on-aborted.ts';
 import { acceptJson } from './http/json-body.ts';

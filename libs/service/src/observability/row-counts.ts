@@ -43,7 +43,7 @@ export function maintainRowCounts<Tables>(
   db: Database<Tables>,
   rowCounts: RowCounts[],
 ): RowCountState {
-  const inexact = new Map(rowCounts.map(({ table }) => [table, new Set<number>()]));
+  const inexactBlocks = new Map(rowCounts.map(({ table }) => [table, new Set<number>()]));
   const totals = new Map<string, number>();
   const openChanges = new Map<string, number>();
   const foldedAt = new Map<string, number>();
@@ -52,7 +52,7 @@ export function maintainRowCounts<Tables>(
   app.addHook('onListen', (done) => {
     for (const counts of rowCounts) {
       void fold(counts);
-      void check(counts, inexact.get(counts.table)!);
+      void check(counts);
     }
     done();
   });
@@ -78,21 +78,23 @@ export function maintainRowCounts<Tables>(
     }
   }
 
-  async function check(counts: RowCounts, blocks: Set<number>) {
+  async function check(counts: RowCounts) {
+    const { table } = counts;
+    const blocks = inexactBlocks.get(table)!;
     let last: number | undefined;
     do {
       // A block that differed is checked again until it is exact, or has neither rows nor counts.
       const [suspect] = blocks;
       try {
         const result = await checkRowCounts(db, counts, suspect === undefined ? last : suspect - 1);
-        if (suspect !== undefined && result?.block !== suspect) blocks.delete(suspect);
         last = result?.block;
+        if (suspect !== undefined && last !== suspect) blocks.delete(suspect);
         if (result?.isExact === false) {
           if (!blocks.has(result.block)) logInexact(app.log, counts, result);
           blocks.add(result.block);
         } else if (result) blocks.delete(result.block);
-        totals.set(counts.table, await countRows(db, counts));
-        openChanges.set(counts.table, await countOpenChanges(db, counts));
+        totals.set(table, await countRows(db, counts));
+        openChanges.set(table, await countOpenChanges(db, counts));
       } catch {
         // Requests and probes report a database that does not respond.
       }
@@ -102,7 +104,7 @@ export function maintainRowCounts<Tables>(
   /** @returns whether `app` is still open after that time */
   const elapsed = (ms: number) => sleep(ms, true, { signal: closing.signal, ref: false }).catch(() => false);
 
-  return { inexactBlocks: inexact, totals, openChanges, foldedAt };
+  return { inexactBlocks, totals, openChanges, foldedAt };
 }
 
 /** Compares the counts of some blocks with their rows, and logs what differs. */

@@ -2,7 +2,7 @@ import { HttpError } from '@rest-services/errors';
 import { Ajv } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import { Type, type TObject, type TSchema } from 'typebox';
-import { urlEncodedReader } from '../http/url-encoded.ts';
+import { urlEncodedReader } from './url-encoded.ts';
 import { compiled } from './compiled.ts';
 import { formats, isTimestamp } from './formats.ts';
 import { capitalised, inWords } from './words.ts';

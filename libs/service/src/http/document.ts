@@ -6,9 +6,9 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { ErrorFormat } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
-import { sharedComponents, sharedResponses, withSharedParts, type Operation } from './shared-responses.ts';
-import { INTERNAL_KEYWORDS } from './validation.ts';
-import { webPageHeaders } from '../http/security-headers.ts';
+import { sharedComponents, sharedResponses, withSharedParts, type Operation } from '../schema/shared-responses.ts';
+import { INTERNAL_KEYWORDS } from '../schema/validation.ts';
+import { webPageHeaders } from './security-headers.ts';
 import { version } from '../version.ts';
 
 /** What the document says of the service as a whole. */
