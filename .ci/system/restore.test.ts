@@ -41,7 +41,7 @@ type Name = 'source' | 'target';
 
 const execute = (database: Name, ...statements: string[]) =>
   sh(
-    `psql --quiet --no-align --tuples-only "$${database.toUpperCase()}" <<'END'\n${statements.join(';\n')};\nEND`,
+    `psql --quiet --no-align --tuples-only --set=ON_ERROR_STOP=1 "$${database.toUpperCase()}" <<'END'\n${statements.join(';\n')};\nEND`,
   ).trim();
 
 /** Runs a command of the service. @returns its log */
@@ -143,6 +143,7 @@ test('A server comes back as it was at a point in time, with the row counts', ()
   execute('source', 'delete from item', 'select pg_switch_wal()');
   sh('pg_ctl --pgdata=data stop');
   sh(block('operate.md', 'sh\ncp -a /backup/base').replace('2026-01-31 12:00:00+00', time));
+  while (execute('source', 'select pg_is_in_recovery()') !== 'f');
   expect(execute('source', 'select count(*) from item')).toBe(count);
   expectExact('source');
   expect(readFileSync(join(folder, 'restored/log'), 'utf8')).toContain('recovery stopping before commit');
