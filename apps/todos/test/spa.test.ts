@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Agent, request, type IncomingMessage } from 'node:http';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { startService } from '@rest-services/testing';
 
@@ -95,6 +97,22 @@ describe('In production mode', () => {
     expect(seen.size).toBe(paths.length - 1 + 2);
     const tagIn = async (coding: string) => (await get('/', { 'accept-encoding': coding })).headers.get('etag');
     expect(await tagIn('gzip')).not.toBe(await tagIn('identity'));
+  });
+
+  test('a connection stays open after a file that is not sent again', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const [path] = await assetPaths();
+    const { headers } = await get(path!, { 'accept-encoding': 'identity' });
+    let connections = 0;
+    for (let n = 0; n < 200; n += 1) {
+      const sent = request(service.url + path, { agent, headers: { 'if-none-match': headers.get('etag')! } }).end();
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      await once(response.resume(), 'end');
+      expect(response.statusCode).toBe(304);
+      if (!sent.reusedSocket) connections += 1;
+    }
+    agent.destroy();
+    expect(connections).toBe(1);
   });
 
   test('a range of a file: 206, 416 with its length where it lacks the range, and 200 with If-Range', async () => {

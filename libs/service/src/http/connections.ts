@@ -59,8 +59,10 @@ export function cut({ connections }: FastifyInstance, socket: Socket) {
 /** Closes the connection of a response whose stream ends without its end. */
 export function cutBrokenStreams(app: FastifyInstance) {
   app.addHook('onSend', ({ raw: { socket } }, { raw }, payload, done) => {
-    // Before the listener of Fastify, which closes the connection by FIN.
-    if (payload instanceof Readable) finished(payload, (error) => error && raw.headersSent && cut(app, socket));
+    if (payload instanceof Readable) {
+      // Before the listener of Fastify, which closes the connection by FIN. A stream that a 304 drops breaks no response.
+      finished(payload, (error) => error && raw.headersSent && !raw.writableEnded && cut(app, socket));
+    }
     done(null, payload);
   });
 }
