@@ -105,7 +105,7 @@ describe('In production mode', () => {
     const { headers } = await get(path!, { 'accept-encoding': 'identity' });
     let connections = 0;
     for (let n = 0; n < 200; n += 1) {
-      const sent = request(service.url + path, { agent, headers: { 'if-none-match': headers.get('etag')! } }).end();
+      const sent = request(service.url + path!, { agent, headers: { 'if-none-match': headers.get('etag')! } }).end();
       const [response] = (await once(sent, 'response')) as [IncomingMessage];
       await once(response.resume(), 'end');
       expect(response.statusCode).toBe(304);
