@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 const workspace = join(import.meta.dirname, '../..');
 
-/** Environment without what Jest, Git and the Nx that run a test have set. npm asks no registry for what it has. */
+/** Environment without what Jest, Git and the Nx that run a test have set. npm uses its cache before a registry. */
 export const plainEnvironment: NodeJS.ProcessEnv = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(NODE_ENV|NODE_OPTIONS|(JEST|NX|npm|GIT)_.*)$/.test(name)),

@@ -11,7 +11,7 @@ interface Diary {
   hasUndone: boolean;
 }
 
-/** Text that a todo was added with, whatever has been written over it. */
+/** The text with which a todo was added, before it was edited. */
 export const nameOf = (text: string) => text.split('.')[0]!;
 
 /** A user who does at random what people do, and keeps a diary of it. */

@@ -119,7 +119,7 @@ test.each(seeds)('Two users lose, double and overwrite nothing: seed %i', async 
     expect([description, isCompleted === 1]).toEqual([description, user.diary.ticks.get(nameOf(description))]);
   }
 
-  // The pages say the same, before and after they are read anew.
+  // The pages say the same, before and after a reload.
   const shown = [0, 1].flatMap((done) => stored.filter(({ isCompleted }) => isCompleted === done));
   for (const { page, errors } of users) {
     const looks = () =>

@@ -32,7 +32,7 @@ const pageTypes = ['text/html', 'text/html; charset=utf-8', 'application/xhtml+x
 const listPages = ['/', '/todos'];
 const listPreload = '</api/todos>; rel=preload; as=fetch; crossorigin';
 
-/** Last segment of a path that names a file: such a path is no page. */
+/** Last segment of a path that names a file, which is not a page. */
 const fileName = /\.[a-z]\w*$/i;
 
 /** Serves the files of the client, and its index page at every other path that a browser may ask for. */

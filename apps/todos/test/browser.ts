@@ -149,7 +149,7 @@ function locators(page: () => Page) {
       for (const key of keys) await page().keyboard.press(key);
     },
 
-    /** Name of what has the focus. */
+    /** Name of the element with the focus. */
     focused: () =>
       page().evaluate(() => {
         const { activeElement } = document;

@@ -146,6 +146,24 @@ describe('GET /api/tutorials/published', () => {
   });
 });
 
+test('GET /api/tutorials/published reads only what is published, in a table of any size', async () => {
+  const one = await startService<TutorialsDatabase>('dist/main.js', { DATABASE_POOL_MAX: '1' });
+  await sql`insert into tutorial (title, published) select 'a', n = 15000 from generate_series(1, 20000) n`.execute(
+    one.db,
+  );
+  const before = await rowsRead();
+  expect((await one.request('GET', '/api/tutorials/published')).body).toHaveLength(1);
+  expect((await rowsRead()) - before).toBeLessThan(10);
+  await one.stop();
+
+  async function rowsRead() {
+    await sql`select pg_stat_force_next_flush()`.execute(one.db);
+    const { rows } = await sql<{ count: number }>`
+      select seq_tup_read + idx_tup_fetch as count from pg_stat_user_tables where relname = 'tutorial'`.execute(one.db);
+    return rows[0]!.count;
+  }
+});
+
 describe('GET /api/tutorials/:id', () => {
   test('answers 200 with all fields of the tutorial, also with leading zeros', async () => {
     await create({ title: 'other' });

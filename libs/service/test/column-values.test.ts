@@ -18,7 +18,7 @@ import { assembleService } from '../src/run-service.ts';
 import { loadSettings } from '../src/settings.ts';
 import { serve } from './serve.ts';
 
-/** Each kind of column that CONTRIBUTING.md names, and what TypeBox has beside them. */
+/** Each kind of column that CONTRIBUTING.md names, and the other types of TypeBox. */
 const fields = {
   text: Type.String({ maxLength: 20 }),
   long_text: Type.String({ minLength: 1 }),

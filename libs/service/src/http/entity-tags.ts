@@ -35,7 +35,7 @@ export const tagOf = (text: string) => `"${hash('sha1', text, 'base64url')}"`;
 export const weakTagOf = (version: string) => `W/${tagOf(version)}`;
 
 /**
- * Reads an entity tag of this service, which has 27 characters. What follows them comes from the compression of the service (`.gzip`)
+ * Reads an entity tag of this service, which has 27 characters. A suffix comes from the compression of the service (`.gzip`)
  * or of a proxy (Apache's `-gzip`), and `W/` before a strong tag from nginx or HAProxy.
  */
 const ownPart = (tag: string) => /^(?:W\/)?"([\w-]{27})/.exec(tag)?.[1];

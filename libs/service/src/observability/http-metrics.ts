@@ -8,7 +8,7 @@ import { by, collectedMetric } from './collected-metric.ts';
 /** In seconds. From an answer without a query to the limit at which a request fails. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Adds the requests by route, and what was refused or dropped. */
+/** Adds the metrics of requests by route, of refusals and of dropped connections. */
 export function addHttpMetrics(app: FastifyInstance, registry: Registry) {
   // Its count by the same labels is the number of requests.
   const duration = new Histogram({
