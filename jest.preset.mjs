@@ -1,6 +1,6 @@
 /** Native ES modules. Node.js takes the types out of TypeScript files, as it does when it runs them. */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: `${import.meta.dirname}/libs/testing/src/jest-environment.mjs`,
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': `${import.meta.dirname}/libs/testing/src/jest-transform.mjs` },

@@ -17,4 +17,7 @@ export { withMargin } from './with-margin.ts';
 export { withRole } from './database/with-role.ts';
 
 // Processes of failed tests are still running: Jest would wait for them forever.
-afterAll(() => started.forEach((child) => child.kill('SIGKILL')));
+const endProcesses = () => started.forEach((child) => child.kill('SIGKILL'));
+afterAll(endProcesses);
+// For jest-environment.mjs.
+Object.assign(globalThis, { endProcesses });
