@@ -24,12 +24,14 @@ async function inCopy(file: string, ...args: string[]) {
   }
 }
 
-test('refuses the name of an app, a port that is taken and one that there is not', async () => {
+test('refuses the name of an app or of a shape, a port that is taken and one that there is not', async () => {
   const tree = createTree();
   tree.write('apps/items/package.json', '{}');
   tree.write('docker/compose.yaml', readFileSync(join(workspace, 'docker/compose.yaml')));
   const generate = (name: string, port: number) => generateService(tree, { name, port });
   await expect(generate('items', 8083)).rejects.toThrow('apps/items exists');
+  await expect(generate('messages', 8083)).rejects.toThrow('Message is a shape of each service');
+  await expect(generate('settings', 8083)).rejects.toThrow('settings is a variable of each service');
   await expect(generate('notes', 8082)).rejects.toThrow('Port 8082 is that of tutorials');
   await expect(generate('notes', 9090)).rejects.toThrow('Port 9090 is published in docker/compose.yaml');
   await expect(generate('notes', 70_000)).rejects.toThrow('Port 70000 is not one of 1024 to 65535');

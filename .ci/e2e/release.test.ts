@@ -19,9 +19,14 @@ beforeAll(() => {
     write(manifest, read(manifest).replace(/(?<="version": ")[^"]+/, '1.4.1'));
     write(join(folder, 'CHANGELOG.md'), '## 1.4.1\n\n- Earlier\n');
   }
+  // As the generator makes it.
+  const manifest = 'apps/programming-languages/package.json';
+  write(manifest, read(manifest).replace(/(?<="version": ")[^"]+/, '0.0.0'));
+  rmSync(join(copy, 'apps/programming-languages/CHANGELOG.md'));
   for (const plan of readdirSync(join(copy, PLANS))) rmSync(join(copy, PLANS, plan));
   write(`${PLANS}/fix.md`, '---\nitems: patch\nclient: patch\n---\n\nLists end\nwith a line break.\n');
   write(`${PLANS}/new.md`, '---\nclient: minor\n---\n\nThe header `ETag`.\n');
+  write(`${PLANS}/first.md`, '---\nprogramming-languages: minor\n---\n\nThe first release.\n');
   write(`${PLANS}/gone.md`, '---\ntodos: major\n---\n\nNo `title` any more.\n');
   git(copy, 'add', '--all');
   git(copy, 'commit', '--quiet', '--message=work');
@@ -32,6 +37,7 @@ afterAll(() => rmSync(copy, { recursive: true }));
 test('raises versions as planned, in package-lock.json too', () => {
   const expected = {
     'apps/items': '1.4.2',
+    'apps/programming-languages': '0.1.0',
     'apps/todos': '2.0.0',
     'apps/tutorials': '1.4.1',
     'libs/client': '1.5.0',
@@ -48,6 +54,7 @@ test('writes what the plans say into the CHANGELOG.md of each project', () => {
   const fixed = `### Fixed\n\n- Lists end\n  with a line break.\n\n${earlier}`;
   const expected = {
     'apps/items': `## 1.4.2 DATE\n\n${fixed}`,
+    'apps/programming-languages': '## 0.1.0 DATE\n\n### Added and changed\n\n- The first release.',
     'apps/todos': `## 2.0.0 DATE\n\n### ⚠️  Breaking Changes\n\n- No \`title\` any more.\n\n${earlier}`,
     'apps/tutorials': earlier,
     'libs/client': `## 1.5.0 DATE\n\n### Added and changed\n\n- The header \`ETag\`.\n\n${fixed}`,
@@ -59,9 +66,9 @@ test('writes what the plans say into the CHANGELOG.md of each project', () => {
 
 test('makes one commit, which removes the plans, and a tag NAME@VERSION for each project', () => {
   const tags = git(copy, 'tag', '--points-at=HEAD').trim().split('\n');
-  expect(tags).toEqual(['client@1.5.0', 'items@1.4.2', 'todos@2.0.0']);
+  expect(tags).toEqual(['client@1.5.0', 'items@1.4.2', 'programming-languages@0.1.0', 'todos@2.0.0']);
   expect(git(copy, 'log', '--format=%s').trim().split('\n')).toEqual(['release: publish', 'work', 'all']);
   const removed = git(copy, 'show', '--diff-filter=D', '--name-only', '--format=').trim().split('\n');
-  expect(removed).toEqual(['fix', 'gone', 'new'].map((name) => `${PLANS}/${name}.md`));
+  expect(removed).toEqual(['first', 'fix', 'gone', 'new'].map((name) => `${PLANS}/${name}.md`));
   expect(git(copy, 'status', '--porcelain', '--untracked-files=no')).toBe('');
 });

@@ -71,6 +71,11 @@ test('Prometheus scrapes each service, with the label that the alerts look for',
   for (const { labels } of configs) expect(labels).toEqual({ part_of: 'rest-services' });
 });
 
+test('docker/operate.md updates PostgreSQL with the data of each service', () => {
+  const [, names] = /^services='(.*)'$/m.exec(block('operate.md', 'sh\nservices='))!;
+  expect(names!.split(' ')).toEqual(expect.arrayContaining(registered.map(({ name }) => name)));
+});
+
 test('docker/README.md lists the settings that there are, each with its default', () => {
   const DATABASE_URL = 'postgres://user:password@host:5432/database';
   const delay = (NODE_ENV: string) => loadSettings({ NODE_ENV, DATABASE_URL }, 1).SHUTDOWN_DELAY_MS;

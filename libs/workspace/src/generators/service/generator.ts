@@ -19,7 +19,7 @@ interface Manifest {
  * Creates a service with one resource, its tests, README, client and overlay for Kubernetes, and names it in the files of Compose
  * and in the documents.
  *
- * @throws Error when the name or the port is taken, or a file has no place where the service belongs
+ * @throws Error when a name or the port is taken, or a file has no place where the service belongs
  */
 export default async function generateService(
   tree: Tree,
@@ -27,6 +27,7 @@ export default async function generateService(
 ) {
   if (tree.exists(join('apps', name))) throw new Error(`apps/${name} exists`);
   checkPort(tree, port);
+  checkNames(name, resource);
 
   const words = resource.replaceAll('-', ' ');
   const manyWords = name.replaceAll('-', ' ');
@@ -79,6 +80,17 @@ function checkPort(tree: Tree, port: number) {
   // Prometheus and Grafana.
   if (tree.read('docker/compose.yaml', 'utf8')!.includes(`_PORT:-${port}}`))
     throw new Error(`Port ${port} is published in docker/compose.yaml`);
+}
+
+/** Names in the templates that a service or its records would have, too. */
+const TAKEN_BY_SERVICE = ['app', 'db', 'schemas', 'settings'];
+const TAKEN_BY_RECORD = ['Id', 'Message', 'Path', 'Table', 'Timestamp', 'Title', 'Type'];
+
+function checkNames(name: string, resource: string) {
+  const { className } = names(resource);
+  if (TAKEN_BY_SERVICE.includes(name)) throw new Error(`${name} is a variable of each service: choose another name`);
+  if (TAKEN_BY_RECORD.includes(className))
+    throw new Error(`${className} is a shape of each service: choose another --resource than ${resource}`);
 }
 
 function capitalise(text: string) {
@@ -134,6 +146,7 @@ function nameInCompose(tree: Tree, name: string, port: number) {
 function nameInDocuments(tree: Tree, { name, port, path }: { name: string; port: number; path: string }) {
   const row = `| [${name}](apps/${name}/README.md) | http://localhost:${port}${path} | ${port} |\n`;
   insertAfterLast(tree, 'README.md', /^\| \[[\w-]+\]\(apps\/.*\n/gm, row);
+  insertAfterLast(tree, 'docker/operate.md', /^services='[^']*/gm, ` ${name}`);
   insertAfterLast(tree, 'docker/observability/prometheus.yml', /- targets: \[[^\]]*/g, `, '${name}:${port}'`);
 }
 
