@@ -1,47 +1,37 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, watch, type FSWatcher } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { globSync, watch, type FSWatcher } from 'node:fs';
+import { join } from 'node:path';
 
 /** Delay before a restart, in which further changes belong to it: `git checkout` makes many. */
 const SETTLED_AFTER_MS = 100;
 
+const workspace = join(import.meta.dirname, '..', '..', '..', '..');
+
 /**
- * Starts a process, and another one after each change of a file that it has loaded, until `isStopping`. Folders are watched, and not
- * files as by `node --watch`: a file that editors save by renaming another one over it is lost after the first time.
- * @param start starts a process that loads `report-files.ts` and has an IPC channel
+ * Starts a process, and another one after each change of a source of the service or of a lib, until `isStopping`. Each folder is
+ * watched: `node --watch` and recursive watchers lose a file that editors save by renaming another one over it.
  */
 export function restartOnChange(name: string, start: () => ChildProcess, isStopping: () => boolean) {
-  const loaded = new Map<string, Set<string>>();
-  const watchers = new Map<string, FSWatcher>();
+  const sources = [`apps/${name}/src/{,**/}`, 'libs/*/src/{,**/}'];
+  let watchers: FSWatcher[] = [];
   let child: ChildProcess;
   let timer: NodeJS.Timeout | undefined;
   let restarting = false;
 
   function run() {
+    watchers.forEach((watcher) => watcher.close());
+    const folders = globSync(sources, { cwd: workspace });
+    watchers = folders.map((folder) => watch(join(workspace, folder), changed).on('error', () => undefined));
     child = start();
-    child.on('message', (path: string) => {
-      const folder = dirname(path);
-      loaded.set(folder, (loaded.get(folder) ?? new Set()).add(basename(path)));
-      watchFolder(folder);
-    });
     child.on('exit', (code) => {
       if (code !== 0 && !restarting && !isStopping())
         console.error(`${name} has failed, and starts again after a change.`);
     });
   }
 
-  function watchFolder(folder: string) {
-    if (watchers.has(folder)) return;
-    const watcher = watch(folder, (_event, name) => {
-      if (name && loaded.get(folder)?.has(name)) changed();
-    });
-    // The folder has gone. A file that is loaded from a new one of its name is watched again.
-    watcher.on('error', () => undefined);
-    watchers.set(folder, watcher);
-  }
-
-  function changed() {
+  function changed(_event: string, file: string | null) {
+    if (!file?.endsWith('.ts') && !file?.endsWith('.sql')) return;
     clearTimeout(timer);
     timer = setTimeout(() => void restart(), SETTLED_AFTER_MS);
   }
@@ -54,12 +44,7 @@ export function restartOnChange(name: string, start: () => ChildProcess, isStopp
       await once(child, 'exit');
     }
     restarting = false;
-    if (isStopping()) return;
-    for (const watcher of watchers.values()) watcher.close();
-    watchers.clear();
-    // Also of files that this start does not come to, for an error in another one.
-    for (const folder of loaded.keys()) if (existsSync(folder)) watchFolder(folder);
-    run();
+    if (!isStopping()) run();
   }
 
   run();

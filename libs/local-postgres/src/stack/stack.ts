@@ -147,13 +147,12 @@ async function startService({ name, path, client }: Service, index: number) {
     const child = startNode(
       [
         ...imageFlags,
-        ...(watch ? [preload('report-files.ts')] : []),
         ...(inspect ? [`--inspect=${INSPECTOR_PORT + index}`] : []),
         join(workspace, 'apps', name, fromSources ? 'src/main.ts' : 'dist/main.js'),
       ],
       { env: settings },
     );
-    child.stdout!.pipe(
+    child.stdout.pipe(
       pretty({
         colorize: process.stdout.isTTY,
         ignore: 'pid,hostname',
@@ -187,20 +186,16 @@ function startClient(client: string, service: string) {
     cwd: join(workspace, 'apps', client),
     env: { ...process.env, TODOS_URL: service },
   });
-  child.stdout!.pipe(process.stdout, { end: false });
+  child.stdout.pipe(process.stdout, { end: false });
   return `http://${inUrl(host)}:${port}`;
 }
 
-/** A URL, since a path may hold `#` and `%`. */
-function preload(file: string) {
-  return `--import=${pathToFileURL(join(import.meta.dirname, file)).href}`;
-}
-
 function startNode(args: string[], options: { cwd?: string; env: NodeJS.ProcessEnv }) {
-  const child = spawn(process.execPath, [preload('end-with-launcher.ts'), ...args], {
+  // A URL, since a path may hold `#` and `%`.
+  const preload = `--import=${pathToFileURL(join(import.meta.dirname, 'end-with-launcher.ts')).href}`;
+  const child = spawn(process.execPath, [preload, ...args], {
     ...options,
-    // The last one is for report-files.ts.
-    stdio: ['pipe', 'pipe', 'inherit', ...(watch ? (['ipc'] as const) : [])],
+    stdio: ['pipe', 'pipe', 'inherit'],
     // A group of its own: Ctrl-C reaches the launcher alone, which then stops the services before the database.
     detached: true,
   });
