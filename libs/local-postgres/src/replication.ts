@@ -15,13 +15,6 @@ export interface ReplicationServer {
   port: number;
 }
 
-export interface StandbyOptions {
-  /** Its `application_name` at the primary, by which `setSynchronous` knows it. */
-  name: string;
-  /** TCP port; a free one when omitted. */
-  port?: number;
-}
-
 /**
  * A standby retries every 100 ms to connect to a primary that restarts, not every 5 s. fsync is off: processes that are
  * killed lose nothing that they have written, a crash of the machine loses the data.
@@ -49,11 +42,13 @@ export async function startPrimary(directory: string): Promise<ReplicationServer
 /**
  * Makes a standby from a base backup of the running primary, in place of the files in `directory`, and waits until it streams.
  * A promoted standby begins with empty `synchronous_standby_names`.
+ * @param name its `application_name` at the primary, by which `setSynchronous` knows it
+ * @param port a free one when omitted
  */
 export async function startStandby(
   primary: ReplicationServer,
   directory: string,
-  { name, port }: StandbyOptions,
+  { name, port }: { name: string; port?: number },
 ): Promise<ReplicationServer> {
   const data = join(directory, 'data');
   await rm(data, { recursive: true, force: true });
@@ -82,7 +77,7 @@ export async function promote(standby: ReplicationServer): Promise<void> {
  * Starts a server that has been stopped as standby of a primary, and waits until it streams. The WAL of a primary that was
  * killed may have diverged: make a standby of its directory with `startStandby` instead.
  */
-export async function follow(server: ReplicationServer, primary: ReplicationServer, { name }: StandbyOptions) {
+export async function follow(server: ReplicationServer, primary: ReplicationServer, { name }: { name: string }) {
   const { port, username, password } = new URL(primary.url);
   const conninfo = `host=127.0.0.1 port=${port} user=${username} password=${decodeURIComponent(password)} application_name=${name}`;
   const settings = { primary_conninfo: conninfo, recovery_target_timeline: 'latest', synchronous_standby_names: '' };

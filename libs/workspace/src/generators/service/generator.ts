@@ -42,19 +42,9 @@ export default async function generateService(
     Title: capitalise(manyWords),
     ...{ kysely: dependencies.kysely, typebox: dependencies.typebox },
   };
-  generateFiles(tree, join(import.meta.dirname, 'files/app'), join('apps', name), variables);
-  generateFiles(
-    tree,
-    join(import.meta.dirname, 'files/kubernetes'),
-    join('docker/kubernetes/overlays', name),
-    variables,
-  );
-  generateFiles(
-    tree,
-    join(import.meta.dirname, 'files/replicated'),
-    join('docker/kubernetes/replicated', name),
-    variables,
-  );
+  const folders = { app: 'apps', kubernetes: 'docker/kubernetes/overlays', replicated: 'docker/kubernetes/replicated' };
+  for (const [files, folder] of Object.entries(folders))
+    generateFiles(tree, join(import.meta.dirname, 'files', files), join(folder, name), variables);
   nameInClient(tree, variables);
   nameInCompose(tree, name, port);
   nameInDocuments(tree, variables);
