@@ -35,12 +35,9 @@ describe('A form', () => {
     expect(await stored()).toMatchObject([{ name, githut_rank: null }]);
   });
 
-  test.each(['&', 'name', 'name[]=a&released_year=1991', '{"name":"a","released_year":1991}', '__proto__=a'])(
-    'without a field called name is refused: %s',
-    async (form) => {
-      expect(await post(form)).toEqual([400, 'Name cannot be empty']);
-    },
-  );
+  test.each(['&', 'name', '__proto__=a'])('without a field called name is refused: %s', async (form) => {
+    expect(await post(form)).toEqual([400, 'Name cannot be empty']);
+  });
 
   test('with a repeated field is refused when the first value is', async () => {
     expect(await post('name=&name=a&released_year=1991')).toEqual([400, 'Name cannot be empty']);
