@@ -10,6 +10,7 @@ import { parseConnectionUrl } from '@rest-services/database';
 import { sendJson, startProcess } from '@rest-services/testing';
 import pg from 'pg';
 import { block } from '../block.ts';
+import { main } from './program.ts';
 
 const docker = join(import.meta.dirname, '../../docker');
 const run = promisify(execFile);
@@ -62,7 +63,6 @@ test('with the fewest rights of kubernetes/README.md, a service migrates, reads 
   const statements = block('kubernetes/README.md', 'sql\ncreate role items_owner');
   execFileSync('psql', ['--quiet', '--set=ON_ERROR_STOP=1', cluster.url], { input: statements });
   const { host } = new URL(cluster.url);
-  const main = join(docker, '../apps/items/dist/main.js');
   const of = (user: string) => `postgres://${user}@${host}/items`;
   const urls = { DATABASE_URL: of('items:PASSWORD'), DATABASE_MIGRATION_URL: of('items_owner:OWNER_PASSWORD') };
   expect(await startProcess(main, urls, 'migrate').ended).toEqual({ code: 0, errors: '' });

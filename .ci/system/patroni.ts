@@ -101,16 +101,6 @@ export async function startPatroni() {
       await replication.kill(member.server);
     },
 
-    /** Replicates asynchronously from now on, and sends nothing to the standbys, as a network that is slow on that way alone. */
-    stopReplication: async ({ apiPort, server }: Member) => {
-      const body = JSON.stringify({ synchronous_mode: false });
-      await fetch(`http://127.0.0.1:${apiPort}/config`, { method: 'PATCH', body });
-      const isSynchronous = async () =>
-        (await getJson({ apiPort }, 'cluster')).members?.some(({ role }) => role === 'sync_standby');
-      while (await isSynchronous()) continue;
-      (await walSenders(server.url)).forEach(({ pid }) => process.kill(pid, 'SIGSTOP'));
-    },
-
     stop: async () => {
       await Promise.all(members.map(cluster.lose));
       await Promise.all([haproxy.stop(), etcd.stop()]);

@@ -1,12 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, freePort } from '@rest-services/local-postgres';
 import { load, openTestConnection, processesOf, type LogLine } from '@rest-services/testing';
 import { sql } from 'kysely';
-import { startProgram } from './program.ts';
-
-const main = join(import.meta.dirname, '..', '..', 'apps', 'items', 'dist', 'main.js');
+import { main, startProgram } from './program.ts';
 
 let pooler: Awaited<ReturnType<typeof startProgram>>;
 

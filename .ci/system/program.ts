@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** The bundle of items. */
+export const main = join(import.meta.dirname, '../../apps/items/dist/main.js');
+
 const isRoot = process.getuid!() === 0;
 
 /** An ordinary user: pgbouncer and PostgreSQL refuse to run as root. */

@@ -1,13 +1,10 @@
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
 import { sendJson, startService, type TestService } from '@rest-services/testing';
 import { sql } from 'kysely';
-import { startProgram } from './program.ts';
+import { main, startProgram } from './program.ts';
 
 // Proxies of Debian before the service, as they are, but that they compress JSON: one by HTTP/1.1, one by HTTP/1.0.
-
-const main = join(import.meta.dirname, '..', '..', 'apps', 'items', 'dist', 'main.js');
 
 const apache = (port: number, service: string) => `
 ServerRoot FOLDER

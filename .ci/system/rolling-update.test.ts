@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
 import { load, processesOf } from '@rest-services/testing';
 import { block } from '../block.ts';
-import { startProgram } from './program.ts';
+import { main, startProgram } from './program.ts';
 
-const processes = processesOf(join(import.meta.dirname, '../../apps/items/dist/main.js'));
+const processes = processesOf(main);
 
 /** The configuration of docker/operate.md, with two replicas. What it knows of them it knows from /readyz. */
 const configuration = (port: number, replicas: number[]) => `
