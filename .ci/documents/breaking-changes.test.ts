@@ -64,15 +64,12 @@ describe('The comparison finds', () => {
   test.each([
     ['a removed path', 'paths /v1/items/summary', REMOVED],
     ['a removed status', 'paths /v1/items post responses 413', REMOVED],
-    ['a removed header of a response', 'paths /v1/items get responses 200 headers link', REMOVED],
-    ['a removed parameter', 'paths /v1/items get parameters 1', REMOVED],
     ['another name of an operation', 'paths /v1/items get operationId', 'allItems'],
     ['a property of a response that may be absent', `${item} required`, ['id']],
     ['another type of a property of a response', `${item} properties id type`, 'string'],
     ['another format of a property of a response', `${item} properties id format`, REMOVED],
     ['a new value in an enum of a response', `${item} properties status enum`, ['Doing', 'Finished', 'Late']],
     ['a new required property of a request', `${update} required`, ['title']],
-    ['a narrower enum of a request', `${update} properties status enum`, ['Doing']],
     ['a narrower limit of a request', `${create} properties title maxLength`, 100],
   ])('%s', (_, path, value: unknown) => {
     expect(changesBy(path, value)).not.toEqual([]);
@@ -89,7 +86,6 @@ describe('The comparison allows', () => {
     ['other words', 'paths /v1/items/summary get description', 'How many there are.'],
     ['a new path', 'paths /v1/items/last', { get: { operationId: 'last', responses: {} } }],
     ['a new property of a response', `${item} properties at`, { type: 'string' }],
-    ['a new property of a request', `${create} properties at`, { type: 'string' }],
     ['a wider limit of a request', `${create} properties title maxLength`, 200],
   ])('%s', (_, path, value) => {
     expect(changesBy(path, value)).toEqual([]);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { services } from '@rest-services/workspace';
@@ -58,10 +58,6 @@ function prepare() {
   appendFileSync(file, block('kubernetes/README.md', 'yaml\ncomponents:'));
   return render('overlays/items', join(copy, 'docker/kubernetes'));
 }
-
-test.each(['overlays', 'replicated'])('docker/kubernetes/%s has a folder for each service', (each) => {
-  expect(readdirSync(join(folder, each)).sort()).toEqual(services().map(({ name }) => name));
-});
 
 test.each(services())(
   'The overlays of $name have its name, its port by default, and else those of items',
