@@ -18,7 +18,6 @@ export {
   foldRowCounts,
   MAX_FOLDED_CHANGES,
   recountRows,
-  sampleRowCounts,
   type RowCountCheck,
   type RowCounts,
 } from './migrations/row-counts.ts';

@@ -13,7 +13,6 @@ import {
 } from '@rest-services/database';
 import { OverloadedError } from '@rest-services/errors';
 import type { Service } from './create-service.ts';
-import { reportRowCounts } from './observability/row-counts.ts';
 
 /** Timeout for the database to come up, after which the process ends, because its orchestrator should see that. */
 const DATABASE_START_LIMIT_MS = 60_000;
@@ -30,42 +29,26 @@ type Connection = Pick<DatabaseOptions, 'url' | 'readPassword' | 'applicationNam
 /** One connection for checks, which need no session of their own. */
 const openForChecks = (connection: Connection) => new Database({ ...connection, pooler: 'transaction', poolMax: 1 });
 
-/**
- * Waits for the database and migrates it. Ends the process with exit code 1 when the database fails.
- * @param isJob whether row counts are reported without pending migrations, too
- */
-export async function migrateDatabase(
-  app: Service,
-  connection: Connection,
-  { migrations, rowCounts = [] }: { migrations: Migrations; rowCounts?: RowCounts[] },
-  { isJob }: { isJob: boolean },
-) {
+/** Waits for the database and migrates it. Ends the process with exit code 1 when the database fails. */
+export async function migrateDatabase(app: Service, connection: Connection, migrations: Migrations) {
   const onBlocked = (pids: number[]) =>
     app.log.warn({ pids }, 'the migration waits for other sessions of the database');
   const onApplied = ({ name, ms }: AppliedMigration) =>
     app.log.info({ migration: name, ms: Math.round(ms) }, 'Migration applied');
-  const isNew = await orExit(app, 'cannot migrate the database', async () => {
+  await orExit(app, 'cannot migrate the database', async () => {
     const db = openForChecks(connection);
     await whenUp(() => checkServer(db), app);
     const pending = await whenUp(() => pendingMigrations(db, migrations), app);
     await db.destroy();
     if (pending.length > 0) await migrate({ ...connection, onBlocked, onApplied }, migrations);
-    return pending.length > 0;
   });
-  if (isNew || isJob) {
-    await orExit(app, 'Row counts not compared, of a database that is up to date', async () => {
-      const db = openForChecks(connection);
-      await whenUp(() => reportRowCounts(app.log, db, rowCounts), app);
-      await db.destroy();
-    });
-  }
   app.log.info('database is up to date');
 }
 
 /** Ends the process with exit code 1 and a log line when `action` fails. */
-async function orExit<Result>(app: Service, event: string, action: () => Promise<Result>): Promise<Result> {
+async function orExit(app: Service, event: string, action: () => Promise<void>) {
   try {
-    return await action();
+    await action();
   } catch (error) {
     app.log.fatal({ err: error }, event);
     process.exit(1);
@@ -81,15 +64,14 @@ export async function checkDatabase(app: Service, connection: Connection) {
 
 /** Ends the process with exit code 1 when a check fails for another reason than that the database is not up yet. */
 export async function exitIfUnusable(app: Service, check: () => Promise<void>) {
-  try {
-    await check();
-  } catch (error) {
-    if (isNotUpYet(error)) app.log.warn({ err: error }, 'database is not up yet');
-    else {
-      app.log.fatal({ err: error }, 'Cannot use the database');
-      process.exit(1);
+  await orExit(app, 'Cannot use the database', async () => {
+    try {
+      await check();
+    } catch (error) {
+      if (!isNotUpYet(error)) throw error;
+      app.log.warn({ err: error }, 'database is not up yet');
     }
-  }
+  });
 }
 
 /** Recounts the rows of each table. Ends the process with exit code 1 when the database fails. */

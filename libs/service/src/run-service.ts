@@ -61,7 +61,7 @@ export interface ServiceDefinition<Tables> {
  * and one line when it can't start.
  */
 export async function runService<Tables>({ defaultPort, ...definition }: ServiceDefinition<Tables>) {
-  const { name, rowCounts = [] } = definition;
+  const { name, migrations, rowCounts = [] } = definition;
   const settings = orExit(() => loadSettings(process.env, defaultPort));
   const command = process.argv[2];
   if (command !== undefined && !['migrate', 'recount'].includes(command)) {
@@ -102,11 +102,11 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
     process.exit(0);
   }
   if (command === 'migrate') {
-    await migrateDatabase(app, connection, definition, { isJob: true });
+    await migrateDatabase(app, connection, migrations);
     await exportRest();
     process.exit(0);
   }
-  if (settings.MIGRATE_ON_START) await migrateDatabase(app, connection, definition, { isJob: false });
+  if (settings.MIGRATE_ON_START) await migrateDatabase(app, connection, migrations);
   else await checkDatabase(app, serving);
   await exitIfUnusable(app, () => checkSessions(db));
   await db.checkStandby();

@@ -125,23 +125,3 @@ export async function checkRowCounts(
 }
 
 const BEFORE_ALL_BLOCKS = -(2 ** 49);
-
-const SAMPLES = 9;
-
-/** Checks the first block, the last one and some between: rows that were loaded without triggers are in most blocks. */
-export async function sampleRowCounts(db: QueryExecutorProvider, counts: RowCounts): Promise<RowCountCheck[]> {
-  const { rows } = await sql<{ first: number | null; last: number | null }>`
-    select min(id) >> 14 as first, max(id) >> 14 as last from ${sql.table(counts.table)}`.execute(db);
-  const { first, last } = rows[0]!;
-  const blocks = new Set([BEFORE_ALL_BLOCKS + 1]);
-  if (first !== null && last !== null) {
-    for (let sample = 0; sample < SAMPLES; sample += 1)
-      blocks.add(first + Math.floor(((last - first) * sample) / (SAMPLES - 1)));
-  }
-  const results: RowCountCheck[] = [];
-  for (const block of blocks) {
-    const result = await checkRowCounts(db, counts, block - 1);
-    if (result) results.push(result);
-  }
-  return results;
-}

@@ -7,11 +7,10 @@ import {
   type Database,
   foldRowCounts,
   MAX_FOLDED_CHANGES,
-  sampleRowCounts,
   type RowCountCheck,
   type RowCounts,
 } from '@rest-services/database';
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 
 /** Delay between two folds while there are changes: a first page then adds up a few hundred of them at most. */
 const FOLD_DELAY_MS = 250;
@@ -90,7 +89,7 @@ export function maintainRowCounts<Tables>(
         last = result?.block;
         if (suspect !== undefined && last !== suspect) blocks.delete(suspect);
         if (result?.isExact === false) {
-          if (!blocks.has(result.block)) logInexact(app.log, counts, result);
+          if (!blocks.has(result.block)) logInexact(table, result);
           blocks.add(result.block);
         } else if (result) blocks.delete(result.block);
         totals.set(table, await countRows(db, counts));
@@ -101,23 +100,16 @@ export function maintainRowCounts<Tables>(
     } while (await elapsed(CHECK_DELAY_MS));
   }
 
+  function logInexact(table: string, { block, counted, present }: RowCountCheck) {
+    const [firstId, lastId] = [block * 2 ** 14, (block + 1) * 2 ** 14 - 1];
+    app.log.error(
+      { table, firstId, lastId, counted, present },
+      'Row counts differ from the rows. Run "node main.js recount".',
+    );
+  }
+
   /** @returns whether `app` is still open after that time */
   const elapsed = (ms: number) => sleep(ms, true, { signal: closing.signal, ref: false }).catch(() => false);
 
   return { inexactBlocks, totals, openChanges, foldedAt };
-}
-
-/** Compares the counts of some blocks with their rows, and logs what differs. */
-export async function reportRowCounts<Tables>(log: FastifyBaseLogger, db: Database<Tables>, rowCounts: RowCounts[]) {
-  for (const counts of rowCounts) {
-    for (const result of await sampleRowCounts(db, counts)) if (!result.isExact) logInexact(log, counts, result);
-  }
-}
-
-function logInexact(log: FastifyBaseLogger, { table }: RowCounts, { block, counted, present }: RowCountCheck) {
-  const [firstId, lastId] = [block * 2 ** 14, (block + 1) * 2 ** 14 - 1];
-  log.error(
-    { table, firstId, lastId, counted, present },
-    'Row counts differ from the rows. Run "node main.js recount".',
-  );
 }

@@ -56,18 +56,6 @@ test('a migration that fails: exit code 1 and one line that names it, also of `m
   }
 });
 
-test('row counts that cannot be compared: exit code 1 and a line of their own', async () => {
-  expect((await notes.start({}, 'migrate').ended).code).toBe(0);
-  const db = openTestConnection(notes.database.url);
-  await sql`drop function note_count_check`.execute(db);
-  await db.destroy();
-  const job = notes.start({}, 'migrate');
-  expect((await job.ended).code).toBe(1);
-  expect(job.log).toEqual([
-    expect.objectContaining({ level: 60, msg: expect.stringMatching(/^Row counts not compared/) }),
-  ]);
-});
-
 test('a database that is starting up is waited for', async () => {
   const fields = ['SFATAL', 'C57P03', 'Mthe database system is starting up', ''].join('\0');
   const response = Buffer.from(`E....${fields}\0`);
