@@ -9,7 +9,6 @@ const MAX_BYTES = 32 * 1_024 ** 2;
  */
 export class MemoryBudget {
   #bytes = 0;
-  readonly #waiting: (() => void)[] = [];
 
   get isFull() {
     return this.#bytes > MAX_BYTES;
@@ -21,21 +20,6 @@ export class MemoryBudget {
 
   release(bytes: number) {
     this.#bytes -= bytes;
-    while (!this.isFull && this.#waiting.length > 0) this.#waiting.shift()!();
-  }
-
-  /** Reserves when the budget is not full, first come, first served. */
-  async reserveWhenFree(bytes: number) {
-    if (!this.isFull) {
-      this.reserve(bytes);
-      return;
-    }
-    await new Promise<void>((resolve) => {
-      this.#waiting.push(() => {
-        this.reserve(bytes);
-        resolve();
-      });
-    });
   }
 }
 
