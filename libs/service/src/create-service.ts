@@ -4,10 +4,12 @@ import cors from '@fastify/cors';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { handleErrors, HttpError, type ErrorFormat } from '@rest-services/errors';
 import Fastify from 'fastify';
-import { boundBodyMemory } from './http/bodies.ts';
-import { compressResponses } from './http/compression.ts';
-import { addEntityTags } from './http/entity-tags.ts';
-import { limitConnections } from './http/connection-limit.ts';
+import { addDocument, type DocumentInfo } from './document/document.ts';
+import { boundBodyMemory } from './http/bodies/body-memory.ts';
+import { compressResponses } from './http/bodies/compression.ts';
+import { acceptJson } from './http/bodies/json-body.ts';
+import { reportAborts } from './http/connections/aborts.ts';
+import { limitConnections } from './http/connections/connection-limit.ts';
 import {
   closeStalledSockets,
   cutBrokenStreams,
@@ -15,21 +17,19 @@ import {
   orderRequests,
   routeConnect,
   trackConnections,
-} from './http/connections.ts';
-import { drainOnClose } from './http/drain.ts';
+} from './http/connections/connections.ts';
+import { drainOnClose } from './http/connections/drain.ts';
+import { refuseOverload } from './http/connections/overload.ts';
+import { addEntityTags } from './http/headers/entity-tags.ts';
+import { CONTRACT_METHODS, nameMethods, respondToOptions } from './http/headers/methods.ts';
+import { readForwarded, trustOf } from './http/headers/proxies.ts';
+import { securityHeaders } from './http/headers/security-headers.ts';
 import { logStream } from './observability/log-stream.ts';
-import { addDocument, type DocumentInfo } from './http/document.ts';
-import { CONTRACT_METHODS, nameMethods, respondToOptions } from './http/methods.ts';
-import { onAborted } from './http/on-aborted.ts';
-import { acceptJson } from './http/json-body.ts';
-import { refuseOverload } from './http/overload.ts';
-import { readForwarded, trustOf } from './http/proxies.ts';
 import { describeError, RequestLog } from './observability/request-log.ts';
 import { activeTraceIds, traceRequests } from './observability/telemetry/request-spans.ts';
-import { securityHeaders } from './http/security-headers.ts';
-import type { Settings } from './settings.ts';
 import { compileSerializer } from './schema/serialisation.ts';
 import { compileValidator } from './schema/validation.ts';
+import type { Settings } from './settings.ts';
 
 /** Maximum size of a request's URL and headers together: Node.js responds 431 to more. A path parameter may take all of it. */
 const MAX_HEADER_BYTES = 16_384;
@@ -43,7 +43,7 @@ const KEEP_ALIVE_BUFFER_MS = 1_000;
 /** Time for which browsers may keep the response to a preflight: the maximum of Chromium. */
 const PREFLIGHT_MAX_AGE_S = 7_200;
 
-/** Request ids that are accepted from clients: short, because each log line has them, and ASCII, because a header has them. */
+/** Request ids that are accepted from clients: up to 128 characters, because each log line has them, and ASCII, because a header has them. */
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/;
 
 export interface ServiceOptions extends ErrorFormat, DocumentInfo {
@@ -108,6 +108,7 @@ export async function createService({ settings, title, description, ...errorForm
   app.setSerializerCompiler(compileSerializer);
   acceptJson(app);
   handleErrors(app, errorFormat);
+  reportAborts(app);
   // Before all other hooks, whose time is part of the span.
   traceRequests(app, settings);
 
@@ -115,11 +116,11 @@ export async function createService({ settings, title, description, ...errorForm
     reply.header('x-request-id', id).headers(securityHeaders);
     done();
   });
-  onAborted(app, (request, reply) => requestLog.requestAborted(request, reply));
+  app.abortListeners.push((request, reply) => requestLog.requestAborted(request, reply));
   trackConnections(app);
   closeStalledSockets(app);
   drainOnClose(app, settings.SHUTDOWN_DELAY_MS);
-  // Before the hook that makes long strings bytes, of which no tag is made.
+  // Before the hook that makes counted strings bytes, of which no tag is made.
   addEntityTags(app);
   // Before requests wait, because Node.js would keep each chunk of a body that arrives.
   boundBodyMemory(app);

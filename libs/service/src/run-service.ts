@@ -13,7 +13,7 @@ import {
 import closeWithGrace from 'close-with-grace';
 import { checkDatabase, exitIfUnusable, migrateDatabase, recount } from './commands.ts';
 import type { Service } from './create-service.ts';
-import { cut } from './http/connections.ts';
+import { cut } from './http/connections/connections.ts';
 import { addMetrics } from './observability/metrics.ts';
 import { addProbes, type Lifecycle } from './observability/probes.ts';
 import { maintainRowCounts } from './observability/row-counts.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { ConnectionUrlError, parseConnectionUrl, type Pooler } from '@rest-services/database';
 import { Ajv, type ErrorObject } from 'ajv';
 import { Type, type Static, type TSchema } from 'typebox';
-import { trustOf } from './http/proxies.ts';
+import { trustOf } from './http/headers/proxies.ts';
 
 const integer = (minimum: number, maximum: number, what: string, options = {}) =>
   Type.Integer({ minimum, maximum, description: `${what}, ${minimum} to ${maximum}`, ...options });

@@ -1,8 +1,7 @@
 import { SHED_REASONS, TIMEOUT_REASONS, type OverloadReason } from '@rest-services/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { REFUSED } from '../http/connections.ts';
-import { onAborted } from '../http/on-aborted.ts';
+import { REFUSED } from '../http/connections/connections.ts';
 import { by, collectedMetric } from './collected-metric.ts';
 
 /** In seconds. From an answer without a query to the limit at which a request fails. */
@@ -28,7 +27,7 @@ export function addHttpMetrics(app: FastifyInstance, registry: Registry) {
     observe(request, reply, reply.statusCode);
     done();
   });
-  onAborted(app, (request, reply) => observe(request, reply, 'aborted'));
+  app.abortListeners.push((request, reply) => observe(request, reply, 'aborted'));
 
   const refused = new Counter({
     name: 'http_refused_total',

@@ -1,7 +1,7 @@
 import { coalesce } from '@rest-services/concurrency';
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { memoryLimit } from '../http/connection-limit.ts';
+import { memoryLimit } from '../http/connections/connection-limit.ts';
 import { version } from '../version.ts';
 import { by, collectedMetric, single } from './collected-metric.ts';
 import { addDatabaseMetrics, type Measured } from './database-metrics.ts';

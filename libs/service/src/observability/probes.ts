@@ -40,7 +40,7 @@ export interface Readiness {
 interface Probed<Tables> {
   /** Serves the requests. */
   db: Database<Tables>;
-  /** One connection for the probes alone, so that they do not wait behind requests. */
+  /** One connection for the probes, so that they do not wait behind requests. */
   probing: Database<Tables>;
   migrations: Migrations;
   lifecycle: Lifecycle;

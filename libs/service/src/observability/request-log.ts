@@ -1,6 +1,6 @@
 import { LogController, type FastifyReply, type FastifyRequest } from 'fastify';
 import { stdSerializers } from 'pino';
-import { clientAddress } from '../http/proxies.ts';
+import { clientAddress } from '../http/headers/proxies.ts';
 import { traceIds } from './telemetry/request-spans.ts';
 
 /** Logs one line per finished request; those of probes, every few seconds, at level debug. */

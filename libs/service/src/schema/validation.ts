@@ -13,7 +13,7 @@ export const absentIfBlank = { 'x-absent-if': 'blank' };
 /** Annotation for a body property: the empty string counts as not sent. */
 export const absentIfEmpty = { 'x-absent-if': 'empty' };
 
-/** Annotation for a number or a boolean: its text is accepted, too, because URL-encoded bodies have texts alone. */
+/** Annotation for a number or a boolean: its text is accepted, too, because URL-encoded bodies have only texts. */
 export const acceptsText = { 'x-accepts-text': true };
 
 /** Annotation for a string: the message of the contract when it is missing or blank. */
@@ -37,7 +37,7 @@ const idInPath = {
 /** The id of a record, in a path. */
 export const PathId = Type.Unsafe<number>(idInPath);
 
-/** An id in a path as the client has written it, for messages that repeat it. `parseId` turns it into a number. */
+/** An id in a path as the client has written it, for messages that repeat it. `parseId` makes it a number. */
 export const RawId = Type.Unsafe<string>({ ...idInPath, 'x-as-text': true });
 
 /** Parses decimal digits. Larger numbers than JavaScript holds exactly become the largest exact one, which no row has. */

@@ -1,7 +1,6 @@
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { onAborted } from '../../http/on-aborted.ts';
-import { clientAddress } from '../../http/proxies.ts';
+import { clientAddress } from '../../http/headers/proxies.ts';
 import { isTraced, type Settings } from '../../settings.ts';
 
 declare module 'fastify' {
@@ -39,7 +38,7 @@ export function traceRequests(app: FastifyInstance, settings: Settings) {
     span?.end();
     done();
   });
-  onAborted(app, ({ span }) => {
+  app.abortListeners.push(({ span }) => {
     if (!span) return;
     setError(span, 'aborted');
     span.end();

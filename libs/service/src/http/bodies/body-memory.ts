@@ -3,20 +3,20 @@ import { Transform, type TransformCallback } from 'node:stream';
 import { Semaphore } from '@rest-services/concurrency';
 import { overloaded } from '@rest-services/errors';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { lingeringClose } from './connections.ts';
+import { lingeringClose } from '../connections/connections.ts';
 import { MemoryBudget } from './memory-budget.ts';
 
 /** Maximum length of an uncounted request body, of which hundreds take little memory. */
-const SMALL_REQUEST_BYTES = 4 * 1_024;
+const MAX_UNCOUNTED_REQUEST_BYTES = 4 * 1_024;
 
 /** Maximum length of an uncounted response, which the system's buffers take at once. */
-const SMALL_RESPONSE_BYTES = 64 * 1_024;
+const MAX_UNCOUNTED_RESPONSE_BYTES = 64 * 1_024;
 
 /** Size of the blocks that chunks are copied into, because Node.js keeps hundreds of bytes beside each chunk of a single byte. */
 const BLOCK_BYTES = 16 * 1_024;
 
-const isSmallRequest = ({ headers }: IncomingMessage) =>
-  !headers['transfer-encoding'] && Number(headers['content-length'] ?? 0) <= SMALL_REQUEST_BYTES;
+const isUncountedRequest = ({ headers }: IncomingMessage) =>
+  !headers['transfer-encoding'] && Number(headers['content-length'] ?? 0) <= MAX_UNCOUNTED_REQUEST_BYTES;
 
 function countedBody(raw: IncomingMessage, { raw: response }: FastifyReply, budget: MemoryBudget, limit: number) {
   const body = new CountedBody(budget, limit);
@@ -75,7 +75,7 @@ class CountedBody extends Transform {
   }
 }
 
-/** Responds 503 to requests with large bodies or large responses while the budget for them is full. */
+/** Responds 503 to requests whose bodies or responses are counted while the budget for them is full. */
 export function boundBodyMemory(app: FastifyInstance) {
   const budget = new MemoryBudget();
   app.decorate('memoryBudget', budget);
@@ -84,7 +84,7 @@ export function boundBodyMemory(app: FastifyInstance) {
 
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request;
-    if (!isSmallRequest(raw)) {
+    if (!isUncountedRequest(raw)) {
       const isRead = raw.method !== 'GET' && raw.method !== 'HEAD';
       if (isRead) bodies.set(raw, countedBody(raw, reply, budget, request.routeOptions.bodyLimit));
       else raw.resume();
@@ -92,7 +92,7 @@ export function boundBodyMemory(app: FastifyInstance) {
     done();
   });
   app.addHook('preParsing', ({ raw }, _reply, payload, done) => {
-    const body = isSmallRequest(raw) ? undefined : bodies.get(raw);
+    const body = isUncountedRequest(raw) ? undefined : bodies.get(raw);
     done(body?.errored, body ?? payload);
   });
 
@@ -101,9 +101,9 @@ export function boundBodyMemory(app: FastifyInstance) {
     // until its timeout, unless the response has the header for another reason, such as a drain.
     if (reply.hasHeader('connection') && !reply.raw.hasHeader('connection')) reply.removeHeader('connection');
     lingeringClose(request.raw, reply.raw);
-    const isSmallResponse = typeof payload !== 'string' || payload.length <= SMALL_RESPONSE_BYTES;
+    const isUncountedResponse = typeof payload !== 'string' || payload.length <= MAX_UNCOUNTED_RESPONSE_BYTES;
     // A write has been committed, which a 503 would deny; its response is not larger than its request, which is counted.
-    if (request.method !== 'GET' || isSmallResponse || reply.raw.destroyed) {
+    if (request.method !== 'GET' || isUncountedResponse || reply.raw.destroyed) {
       done(null, payload);
       return;
     }

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import type { FastifyInstance } from 'fastify';
 
-/** File descriptors kept for the process itself: its log, event loop, listening socket and the files that it reads. */
+/** File descriptors left for the process itself: its log, event loop, listening socket and the files that it reads. */
 const OWN_FILES = 50;
 
 /** Memory of a connection with a request: 14 to 27 kB, measured with 4,000 connections and up to 15 kB of headers each. */
 const CONNECTION_BYTES = 32 * 1_024;
 
-/** Part of the memory that connections may take. Node.js alone takes another third of 256 MiB, and bodies take an eighth. */
+/** Part of the memory that connections may take. Node.js itself takes another third of 256 MiB, and bodies take an eighth. */
 const CONNECTIONS_SHARE = 1 / 4;
 
 const FEWEST_CONNECTIONS = 10;

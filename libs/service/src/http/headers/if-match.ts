@@ -1,7 +1,7 @@
 import { PreconditionFailedError } from '@rest-services/errors';
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
-import { compileSerializer } from '../schema/serialisation.ts';
+import { compileSerializer } from '../../schema/serialisation.ts';
 import { findTag, isAny, tagOf } from './entity-tags.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from 'helmet';
 
-// Made once, because @fastify/helmet makes the headers of each response, which takes longer than the rest of a small response.
+// Made once, because @fastify/helmet makes the headers of each response, which takes longer than the rest of a response with one record.
 // The proxy does TLS, and with it HSTS.
 
 /** Headers of each response: browsers must not run, frame or sniff it. */

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { List } from '@rest-services/database';
 import { overloaded } from '@rest-services/errors';
 import type { FastifyReply } from 'fastify';
-import { isUnmodified, weakTagOf } from './entity-tags.ts';
+import { isUnmodified, weakTagOf } from '../headers/entity-tags.ts';
 import { streamChunks, type Chunk } from './list-stream.ts';
 
 /**

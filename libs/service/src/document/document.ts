@@ -6,10 +6,10 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { ErrorFormat } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
-import { sharedComponents, sharedResponses, withSharedParts, type Operation } from '../schema/shared-responses.ts';
+import { webPageHeaders } from '../http/headers/security-headers.ts';
 import { INTERNAL_KEYWORDS } from '../schema/validation.ts';
-import { webPageHeaders } from './security-headers.ts';
 import { version } from '../version.ts';
+import { sharedComponents, sharedResponses, withSharedParts, type Operation } from './shared-responses.ts';
 
 /** What the document says of the service as a whole. */
 export interface DocumentInfo {

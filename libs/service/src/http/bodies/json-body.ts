@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 export const NOT_UTF8 = 'Body is not valid UTF-8';
 
 /**
- * Accepts JSON in UTF-8 alone. Ignores the content type of a request without a body, because some HTTP clients send one with
+ * Accepts only JSON in UTF-8. Ignores the content type of a request without a body, because some HTTP clients send one with
  * every DELETE.
  */
 export function acceptJson(app: FastifyInstance) {

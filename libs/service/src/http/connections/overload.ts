@@ -8,7 +8,7 @@ const MAX_EVENT_LOOP_DELAY_MS = 500;
 /** Time that the overload has to last before requests get 503, because a single pause may be that of the whole machine. */
 const LASTING_MS = 2_000;
 
-/** Responds 503 while the CPU is overloaded for long. */
+/** Responds 503 while an overload of the CPU lasts. */
 export async function refuseOverload(app: FastifyInstance) {
   await app.register(underPressure, {
     maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,

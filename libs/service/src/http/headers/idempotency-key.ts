@@ -2,7 +2,7 @@ import type { IdempotencyKey } from '@rest-services/database';
 import { InvalidInputError } from '@rest-services/errors';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { Message } from '../schema/schemas.ts';
+import { Message } from '../../schema/schemas.ts';
 
 /** Without spaces: Node.js joins a repeated header by `, `. */
 const KEY_PATTERN = '^[!-~]{1,255}$';

@@ -2,7 +2,7 @@ import { pipeline, Transform } from 'node:stream';
 import formbody from '@fastify/formbody';
 import { HttpError } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
-import { urlEncodedReader } from '../schema/url-encoded.ts';
+import { urlEncodedReader } from '../../schema/url-encoded.ts';
 import { NOT_UTF8, withoutByteOrderMark } from './json-body.ts';
 
 /** Accepts forms in UTF-8 and reads these fields of them. */

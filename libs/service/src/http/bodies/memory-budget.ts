@@ -5,7 +5,7 @@ const MAX_BYTES = 32 * 1_024 ** 2;
 
 /**
  * Counts the bytes of request bodies until their responses are sent, and of responses until they are read. Otherwise, some hundreds
- * of slow clients with 1 MiB each fill a small container.
+ * of slow clients with 1 MiB each fill a container of 256 MB.
  */
 export class MemoryBudget {
   #bytes = 0;

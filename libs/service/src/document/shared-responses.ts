@@ -1,5 +1,5 @@
 import type { ErrorFormat } from '@rest-services/errors';
-import { Message, StorageError } from './schemas.ts';
+import { Message, StorageError } from '../schema/schemas.ts';
 
 // What the document says of headers and statuses that routes have in common. A header or a status of all routes, or of all routes
 // of a method, stands here; one of a single route stands in its schema.

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { finished, Readable } from 'node:stream';
 import { HttpError, overloaded } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
-import { clientAddress } from './proxies.ts';
-import { securityHeaders } from './security-headers.ts';
+import { clientAddress } from '../headers/proxies.ts';
+import { securityHeaders } from '../headers/security-headers.ts';
 
 /** Timeout for a client that reads nothing of a response. */
 const STALLED_TIMEOUT_MS = 60_000;
@@ -144,7 +144,7 @@ export function lingeringClose(request: IncomingMessage, response: ServerRespons
     if (request.readableEnded && response.writableFinished) request.socket.end();
   };
   request.once('end', closeWhenDone);
-  // A long list may take longer than the body.
+  // A list may take longer than the body.
   response.once('finish', closeWhenDone);
 }
 
@@ -154,7 +154,7 @@ const isLast = ({ httpVersion, headers: { connection = '' } }: IncomingMessage) 
 
 /**
  * Closes connections whose clients do not read. Fastify's `connectionTimeout` would restart a timer with each read and write,
- * which costs 2 % of small requests; here only a connection with unread bytes has one.
+ * which costs 2 % of the requests per second; here only a connection with unread bytes has one.
  */
 export function closeStalledSockets(app: FastifyInstance) {
   const check = setInterval(() => {
