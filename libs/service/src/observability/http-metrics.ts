@@ -2,13 +2,13 @@ import { SHED_REASONS, TIMEOUT_REASONS, type OverloadReason } from '@rest-servic
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { REFUSED } from '../http/connections/connections.ts';
-import { by, collectedMetric } from './collected-metric.ts';
+import { by, type CollectedMetrics } from './collected-metrics.ts';
 
 /** In seconds. From an answer without a query to the limit at which a request fails. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Adds the metrics of requests by route, of refusals and of dropped connections. */
-export function addHttpMetrics(app: FastifyInstance, registry: Registry) {
+export function addHttpMetrics(app: FastifyInstance, registry: Registry, metrics: CollectedMetrics) {
   // Its count by the same labels is the number of requests.
   const duration = new Histogram({
     name: 'http_request_duration_seconds',
@@ -46,12 +46,10 @@ export function addHttpMetrics(app: FastifyInstance, registry: Registry) {
 
   // Each reason has a 0 from the start. Otherwise, Prometheus would not see the first increase.
   const addOverloads = (name: string, help: string, reasons: readonly OverloadReason[]) =>
-    registry.registerMetric(
-      collectedMetric('counter', name, help, () =>
-        by(
-          'reason',
-          reasons.map((reason) => [reason, app.overloads.get(reason) ?? 0] as const),
-        ),
+    metrics.counter(name, help, () =>
+      by(
+        'reason',
+        reasons.map((reason) => [reason, app.overloads.get(reason) ?? 0] as const),
       ),
     );
   addOverloads(

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { memoryLimit } from '../http/connections/connection-limit.ts';
 import { version } from '../version.ts';
-import { by, collectedMetric, single } from './collected-metric.ts';
+import { by, CollectedMetrics } from './collected-metrics.ts';
 import { addDatabaseMetrics, type Measured } from './database-metrics.ts';
 import { addHttpMetrics } from './http-metrics.ts';
 import { forMachines } from './probes.ts';
@@ -20,29 +20,30 @@ interface ServiceMeasured<Tables> extends Measured<Tables> {
 export function addMetrics<Tables>(app: FastifyInstance, measured: ServiceMeasured<Tables>) {
   const { service, readiness } = measured;
   const registry = new Registry();
-  const addGauge = (name: string, help: string, collect: () => ReturnType<typeof single>) =>
-    registry.registerMetric(collectedMetric('gauge', name, help, collect));
+  const metrics = new CollectedMetrics(registry);
 
   collectDefaultMetrics({ register: registry });
   // Gauges under names of counters, which promtool refuses. Each is the sum of one that stays, such as nodejs_active_handles.
   for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
-  addHttpMetrics(app, registry);
-  addDatabaseMetrics(registry, measured);
+  addHttpMetrics(app, registry, metrics);
+  addDatabaseMetrics(metrics, measured);
 
-  addGauge('service_ready', 'Whether the service should get traffic, as of the last /readyz or scrape.', () => {
+  metrics.gauge('service_ready', 'Whether the service should get traffic, as of the last /readyz or scrape.', () => {
     const { isReady } = readiness;
     readiness.check();
     return isReady === undefined ? [] : by('service', [[service, Number(isReady)]]);
   });
-  addGauge('service_memory_limit_bytes', 'Memory of the container, or of the machine where that is less.', () =>
-    single(memoryLimit()),
+  metrics.gauge('service_memory_limit_bytes', 'Memory of the container, or of the machine where that is less.', () =>
+    memoryLimit(),
   );
   // Prometheus has no metric for texts: by convention they are labels of a 1. The image sets the variable.
   const revision = process.env.SERVICE_REVISION || 'unknown';
   const build = { service, version, revision, node_version: process.version };
-  addGauge('service_build_info', 'Service, version, commit and Node.js version, as labels of a constant 1.', () => [
-    { labels: build, value: 1 },
-  ]);
+  metrics.gauge(
+    'service_build_info',
+    'Service, version, commit and Node.js version, as labels of a constant 1.',
+    () => [{ labels: build, value: 1 }],
+  );
 
   // One takes some milliseconds of CPU, and overload protection does not apply here.
   const collect = coalesce(() => registry.metrics());
