@@ -1,4 +1,4 @@
-export { Database, type DatabaseOptions, type PoolUse } from './connection/database.ts';
+export { Database, type DatabaseOptions } from './connection/database.ts';
 export { checkServer, checkSessions, checkWritable } from './connection/server/check-server.ts';
 export { ConnectionUrlError, nameOf, parseConnectionUrl, type Server } from './connection/server/connection-url.ts';
 export { type Obstacle } from './connection/standby-reads.ts';

@@ -17,13 +17,6 @@ export interface DatabaseOptions extends SessionPoolOptions {
 /** Numbers of requests: the largest write shares among 64. */
 const SHARING_BOUNDS = [1, 2, 4, 8, 16, 32, 64];
 
-/** Connections of a pool by state, and requests that wait for one. */
-export interface PoolUse {
-  inUse: number;
-  idle: number;
-  waiting: number;
-}
-
 /**
  * A pool of connections. Opens none before the first statement; close it with `destroy()`. Statements throw an OverloadedError when too
  * many requests wait for a connection, or when they have waited for a second.
@@ -85,7 +78,8 @@ export class Database<Tables> implements QueryExecutorProvider {
     await Promise.all([this.#sessions.end(), this.#standbyReads?.end()]);
   }
 
-  get poolUse(): PoolUse {
+  /** Connections of the pool by state, and requests that wait for one. */
+  get poolUse() {
     const { totalCount, idleCount, waitingCount } = this.#sessions.pool;
     return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
   }
