@@ -21,8 +21,9 @@ type RunBatch<Key, Result> = (
 ) => Promise<readonly (Result | PromiseLike<Result>)[]>;
 
 /**
- * Answers many single calls by few calls of `runBatch`. A batch starts at the end of the event-loop turn in which its first call came.
- * While another is in flight, it starts when it has as many keys; with two in flight, when one of them ends; and after 5 ms in any case.
+ * Answers many single calls by few calls of `runBatch`. A batch starts at the end of the iteration of the event loop in which its first
+ * call came. While another is in flight, it starts when it has as many keys; with two in flight, when one of them ends; and after 5 ms
+ * in any case.
  * So batches grow with the load: measured, two CPUs serve 1.2 to 1.4 times as many requests of 8 or 64 connections, and as many as
  * before of one connection.
  */

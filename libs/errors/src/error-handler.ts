@@ -87,7 +87,7 @@ function statusOf(error: unknown) {
   return error instanceof OverloadedError || code in CANCELLED ? 503 : (statusCode ?? 500);
 }
 
-/** Responds with the message of the error or with a failure and its code. SQL, values and stack traces stand in the log alone. */
+/** Responds with the message of the error or with a failure and its code. SQL, values and stack traces stand only in the log. */
 function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply, errorFormat: ErrorFormat) {
   // The route may have set the type of a page or a file.
   void reply.type('application/json; charset=utf-8');

@@ -32,7 +32,7 @@ export const MIGRATION_IDLE_TIMEOUT = '10s';
 const COMMON = String.raw`-c TimeZone=UTC -c DateStyle=ISO -c default_transaction_isolation=read\ committed -c client_connection_check_interval=1s -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3`;
 
 /**
- * Statements of requests have an index and are short: a plan made while a table was empty would scan it when it has grown, and one for
+ * Statements of requests have an index and take milliseconds: a plan made while a table was empty would scan it when it has grown, and one for
  * given values costs more than reading ten rows. A server that closed idle sessions would close one that a request is about to use.
  */
 const FOR_REQUESTS = `-c enable_seqscan=off -c jit=off -c plan_cache_mode=force_generic_plan -c idle_in_transaction_session_timeout=${REQUEST_MS} -c idle_session_timeout=0`;
@@ -58,7 +58,7 @@ export function clientConfig(target: ConnectionTarget, options: ConnectionOption
   } satisfies pg.ClientConfig;
 }
 
-/** Servers in turn, and a session on the one that is found, take no longer than a request may wait for a connection. */
+/** Servers one after another, and a session on the one that is found, take no longer than a request may wait for a connection. */
 function connectTimeout({ servers, connectTimeoutMs = Infinity }: ConnectionTarget, hasTimeouts: boolean) {
   const [ms, waitMs] = hasTimeouts ? [RESPONSE_MS, CONNECTION_WAIT_MS] : [MIGRATION_CONNECT_MS, MIGRATION_CONNECT_MS];
   return Math.min(servers.length === 1 ? ms : waitMs / (servers.length + 1), connectTimeoutMs);

@@ -21,7 +21,7 @@ export type Obstacle = 'not checked' | 'unreachable' | 'not a standby' | 'not sy
 export class StandbyReads {
   readonly #primary: SessionPool;
   readonly #standby: SessionPool;
-  /** A connection to each for the checks alone, which must not wait behind requests. */
+  /** A connection to each for the checks, which must not wait behind requests. */
   readonly #checks: { primary: SessionPool; standby: SessionPool };
   readonly #onChange: (obstacle: Obstacle | undefined) => void;
   #obstacle: Obstacle | undefined = 'not checked';

@@ -37,7 +37,7 @@ export function startStatementSpan(text: string, { server, database }: Statement
     },
     links: callers.length > 1 ? callers.map((caller) => ({ context: caller.spanContext() })) : [],
   });
-  // The traces of the other requests lead to the statement by these links alone.
+  // The traces of the other requests lead to the statement only by these links.
   callers.slice(1).forEach((caller) => caller.addLink({ context: span.spanContext() }));
   return span;
 }

@@ -15,7 +15,7 @@ export interface Statement<Row> {
   readonly text: string;
   /** PostgreSQL prepares the statement once per session under this name. */
   readonly name?: string;
-  /** For its type alone. */
+  /** Only for its type. */
   readonly row?: Row;
 }
 

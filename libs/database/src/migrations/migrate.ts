@@ -115,7 +115,7 @@ export async function migrate(
     }
   }
 
-  /** The pending migrations before the next index, or the index alone after it has been created. */
+  /** The pending migrations before the next index, or only the index after it has been created. */
   function transactionOf(pending: string[]) {
     if (createdIndex !== undefined && pending[0] === createdIndex) return [createdIndex];
     const index = pending.findIndex((name) => 'createIndexConcurrently' in migrations[name]!);

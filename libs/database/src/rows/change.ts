@@ -76,7 +76,7 @@ export class Change<Given extends Target> extends SharedStatement<Given, boolean
 
 /**
  * A statement that changes the rows that no other session has locked. Ids are compared with arrays, which use the primary key. For a
- * join, PostgreSQL would scan a small table, and keep that plan when it has grown.
+ * join, PostgreSQL would scan a table of few rows, and keep that plan when it has grown.
  * @param given a query for the `id`s, and for the columns of `given` that `change` uses
  * @param change a statement that changes the rows whose ids are in `unlocked`, and returns these
  */

@@ -18,7 +18,7 @@ export interface List<Row> {
   rows: Row[];
   /** Reads the next chunk, which may be empty; `undefined` at the end of the list. */
   next: (() => Promise<List<Row>>) | undefined;
-  /** Changes whenever a row of the list changes; `undefined` for lists of a single chunk, and for long ones. */
+  /** Changes whenever a row of the list changes; `undefined` for a list of one chunk, or of more than `MAX_VERSIONED_ROWS`. */
   version?: string | undefined;
   /** JSON of the rows, which is made once for all requests that share the list. */
   json?: string;

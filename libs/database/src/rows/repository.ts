@@ -44,7 +44,7 @@ export function repository<
 }
 
 /**
- * Reads and writes rows. Requests that arrive together share statements; a row that PostgreSQL refuses fails alone. Methods throw an
+ * Reads and writes rows. Requests that arrive together share statements; a row that PostgreSQL refuses fails no other one. Methods throw an
  * OverloadedError on overload, and errors of PostgreSQL with their SQLSTATE as `code`.
  */
 export class Repository<Row extends WithId, NewRow extends object, Changes extends object> {

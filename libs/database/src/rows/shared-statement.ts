@@ -21,8 +21,8 @@ const DEADLOCK_DELAY_MS = 50;
 export const LEFT_OUT: unique symbol = Symbol('left out');
 
 /**
- * A statement that serves all calls of one event-loop turn, or of the time while others are in flight; it costs little more than one
- * for a single call. Nothing is cached: each call gets what was committed when its statement began. After a failure that may concern
+ * A statement that serves all calls of one iteration of the event loop, or of the time while others are in flight; it costs little more
+ * than one for a single call. Nothing is cached: each call gets what was committed when its statement began. After a failure that may concern
  * a single key, and for keys that it leaves out, each key is run alone.
  */
 export abstract class SharedStatement<Key, Result> {

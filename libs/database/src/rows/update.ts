@@ -9,7 +9,7 @@ export interface UpdateOptions<Column> {
   columns: readonly Column[];
   /** Value of a column that an update does not name. */
   absent: 'kept' | 'null';
-  /** A column that is set to the current time, or kept if that is earlier. */
+  /** A column that is set to the current time, unless that is earlier. */
   touch?: string;
 }
 
