@@ -52,7 +52,8 @@ export async function migrate(
   migrations: Migrations,
 ): Promise<void> {
   const db = new Database<MigrationTable>({ ...connection, poolMax: 1, hasTimeouts: false });
-  const watching = new Database({ ...connection, poolMax: 1 });
+  // What is asked for while the only connection of `db` holds the lock.
+  const watching = new Database({ ...connection, poolMax: 1, hasTimeouts: false });
   const isOver = new AbortController();
   const durations = new Map<string, number>();
   let createdIndex: string | undefined;
@@ -100,19 +101,13 @@ export async function migrate(
     }
   }
 
-  /** Asked for while the only connection holds the lock; another one, kept, would be ended as idle in a long migration. */
   async function getMigrations() {
-    const reading = new Database<MigrationTable>({ ...connection, poolMax: 1, hasTimeouts: false });
-    try {
-      const applied = await appliedMigrations(reading);
-      const runnable = transactionOf(Object.keys(migrations).filter((name) => !applied.includes(name)));
-      return Object.fromEntries([
-        ...applied.map((name) => [name, alreadyApplied]),
-        ...runnable.map((name) => [name, transactional(name)]),
-      ]) as Record<string, Migration>;
-    } finally {
-      await reading.destroy();
-    }
+    const applied = await appliedMigrations(watching);
+    const runnable = transactionOf(Object.keys(migrations).filter((name) => !applied.includes(name)));
+    return Object.fromEntries([
+      ...applied.map((name) => [name, alreadyApplied]),
+      ...runnable.map((name) => [name, transactional(name)]),
+    ]) as Record<string, Migration>;
   }
 
   /** The pending migrations before the next index, or only the index after it has been created. */
