@@ -44,11 +44,8 @@ export interface SessionPoolOptions extends ConnectionOptions {
   waits?: Distribution;
 }
 
-/** The pool makes its clients by its option `Client`. */
-function pooledClient(client: pg.PoolClient): ServerClient & pg.PoolClient {
-  if (client instanceof ServerClient) return client;
-  throw new TypeError('The client is not from this pool');
-}
+/** The pool makes its clients by its option `Client`, which its types do not know. */
+type PooledClient = ServerClient & pg.PoolClient;
 
 /** Whether a statement of this role has been running for longer than its timeout. Sessions of a role see each other's states. */
 const ANY_RUNNING = prepared<{ isAny: boolean }>(sql`
@@ -124,7 +121,7 @@ export class SessionPool {
     // Without a listener, a client that is in use when the server goes away ends the process. The pool reports idle ones once more.
     this.pool.on('connect', (client) =>
       client.on('error', (error) => {
-        const { server, selection } = pooledClient(client);
+        const { server, selection } = client as PooledClient;
         this.#lose(selection);
         onConnectionError(error, server);
       }),
@@ -218,7 +215,7 @@ export class SessionPool {
   async #connectOnce() {
     if (!this.#servers.isCurrent) await this.#servers.select();
     for (;;) {
-      const client = pooledClient(await this.pool.connect());
+      const client = (await this.pool.connect()) as PooledClient;
       if (client.selection !== this.#servers.number) {
         client.release(true);
         continue;
