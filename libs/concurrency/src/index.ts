@@ -1,5 +1,5 @@
 export { Batcher } from './batcher.ts';
 export { coalesce, SharedCalls } from './coalesce.ts';
-export { Semaphore, type Patience } from './semaphore.ts';
+export { Semaphore } from './semaphore.ts';
 export { callersOf, sharedContext } from './shared-context.ts';
 export { withDeadline } from './with-deadline.ts';

@@ -4,7 +4,6 @@ export { ConnectionUrlError, nameOf, parseConnectionUrl, type Server } from './c
 export { type Obstacle } from './connection/standby-reads.ts';
 export { prepared, type Statement } from './connection/statement.ts';
 export { type Pooler } from './connection/client-config.ts';
-export { type ConcurrentIndex } from './migrations/concurrent-index.ts';
 export { createCaseless } from './migrations/caseless.ts';
 export { createIdempotencyKeys } from './migrations/idempotency-keys.ts';
 export { migrate, pendingMigrations, type AppliedMigration, type Migrations } from './migrations/migrate.ts';
@@ -24,7 +23,7 @@ export {
 export { type IdempotencyKey } from './rows/insert.ts';
 export { type List } from './rows/list.ts';
 export { type Page } from './rows/page.ts';
-export { repository, type Repository } from './rows/repository.ts';
+export { repository } from './rows/repository.ts';
 export { type Table } from './rows/table.ts';
 export { errorCode, SQLSTATE } from './sqlstate.ts';
 export { RESPONSE_MS } from './time-budget.ts';

@@ -1,13 +1,10 @@
-/** Reads the first value of each parameter that a URL-encoded text names: null where that is not UTF-8. */
-export type UrlEncodedReader = (text: string) => Record<string, string | null>;
-
 /**
- * Makes a reader of these parameters of query strings or forms. It skips all others, because to decode and keep the 230,000 that
- * a form of 1 MiB can hold takes most of a second.
+ * Makes a reader of the first values of these parameters of query strings or forms: null for one that is not UTF-8. It skips all
+ * others, because to decode and keep the 230,000 that a form of 1 MiB can hold takes most of a second.
  */
-export function urlEncodedReader(names: readonly string[]): UrlEncodedReader {
+export function urlEncodedReader(names: readonly string[]) {
   const parameters = names.map((name) => [name, parameterPattern(name)] as const);
-  return (text) => {
+  return (text: string) => {
     const values: Record<string, string | null> = {};
     for (const [name, pattern] of parameters) {
       const match = pattern.exec(text);
