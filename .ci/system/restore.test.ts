@@ -78,8 +78,6 @@ function expectExact(database: Name) {
   expect(isExact(database)).toBe(true);
 }
 
-const COUNTS_DIFFER = expect.objectContaining({ level: 50, msg: expect.stringMatching(/^Row counts differ/) });
-
 test('A dump keeps the row counts', async () => {
   const [dump, restore] = block('operate.md', 'sh\ndocker compose exec -T postgres pg_dump')
     .replaceAll(/docker compose exec -T postgres (\\\n)?/g, '')
@@ -87,7 +85,6 @@ test('A dump keeps the row counts', async () => {
   sh(dump!.replace(' items ', ' source '));
   sh(restore!.replace('--dbname=items', '--dbname=target'));
   expectExact('target');
-  expect(await command('target', 'migrate')).not.toContainEqual(COUNTS_DIFFER);
 });
 
 test('After a dump of the data alone, recount counts rows, also where others had been', async () => {
@@ -95,10 +92,8 @@ test('After a dump of the data alone, recount counts rows, also where others had
   execute('target', `insert into item (title) values ('Earlier')`, 'select item_count_fold()', 'delete from item');
   sh(block('operate.md', 'sh\npg_dump').replace('$OLD_URL', '$SOURCE').replace('$NEW_URL', '$TARGET'));
   expect(isExact('target')).toBe(false);
-  expect(await command('target', 'migrate')).toContainEqual(COUNTS_DIFFER);
   expect(await command('target', 'recount')).toContainEqual(expect.objectContaining({ msg: 'Rows counted' }));
   expectExact('target');
-  expect(await command('target', 'migrate')).not.toContainEqual(COUNTS_DIFFER);
 });
 
 test('A promoted logical subscriber has the counts after recount', async () => {
