@@ -1,43 +1,27 @@
 import { once } from 'node:events';
 import { get, request, type ClientRequest, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { openTestConnection, startProcess, type LogLine } from '@rest-services/testing';
+import { startService, type LogLine, type TestService } from '@rest-services/testing';
+import { openSocket, scrape } from './http.ts';
 import { notesMain } from './notes/bundled.ts';
 import { openList } from './open-list.ts';
 import { sql, type Kysely } from 'kysely';
 
 // Requests whose connection closes before the response is complete are in the log and the metrics.
 
-let database: TestDatabase;
-let db: Kysely<unknown>;
-let service: ReturnType<typeof startProcess>;
-let url: string;
-
+let service: TestService;
 beforeEach(async () => {
-  database = await createTestDatabase();
-  db = openTestConnection(database.url);
-  service = startProcess(notesMain(), { DATABASE_URL: database.url });
-  url = await service.listening();
+  service = await startService(notesMain());
 });
-afterEach(async () => {
-  service.child.kill('SIGKILL');
-  await service.ended;
-  await db.destroy();
-  await database.drop();
-});
+afterEach(() => service.stop());
 
-const countOf = async (labels: string) => {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  const line = text.split('\n').find((each) => each.startsWith(`http_request_duration_seconds_count{${labels}}`));
-  return Number(line?.split(' ').pop());
-};
+const countOf = async (labels: string) =>
+  (await scrape(service.url)).get(`http_request_duration_seconds_count{${labels}}`);
 const isPost = ({ msg, method }: LogLine) => msg === 'request' && method === 'POST';
 const isAborted = ({ msg, aborted }: LogLine) => msg === 'request' && aborted === true;
 
 test('an aborted request is one line in the log and one in the metrics', async () => {
-  await db.transaction().execute(async (locking) => {
+  await service.db.transaction().execute(async (locking) => {
     await sql`lock table note`.execute(locking);
     // On a busy machine, the statement may have ended before the client leaves.
     do {
@@ -47,28 +31,28 @@ test('an aborted request is one line in the log and one in the metrics', async (
     } while (!service.log.some(isAborted));
   });
   // The metrics do not count it again when its statement has finished.
-  await (await fetch(`${url}/notes/1`)).text();
+  await (await fetch(`${service.url}/notes/1`)).text();
   expect(await countOf('method="POST",route="/notes",status="aborted"')).toBe(1);
-  expect(await countOf('method="POST",route="/notes",status="201"')).toBeNaN();
+  expect(await countOf('method="POST",route="/notes",status="201"')).toBeUndefined();
   expect(service.log.filter(isAborted)).toEqual([expect.objectContaining({ method: 'POST', url: '/notes' })]);
 
   function newNote() {
-    const post = request(`${url}/notes`, { method: 'POST', headers: { 'content-type': 'application/json' } });
+    const post = request(`${service.url}/notes`, { method: 'POST', headers: { 'content-type': 'application/json' } });
     return post.end('{"title":"a"}');
   }
 });
 
 test('an aborted probe is in the metrics, and not in the log', async () => {
-  await db.transaction().execute(async (locking) => {
+  await service.db.transaction().execute(async (locking) => {
     await sql`lock table kysely_migration`.execute(locking);
-    (await waiting(locking, () => get(`${url}/readyz`))).destroy();
+    (await waiting(locking, () => get(`${service.url}/readyz`))).destroy();
     while ((await countOf('method="GET",route="/readyz",status="aborted"')) !== 1);
   });
   expect(service.log.filter(isAborted)).toEqual([]);
 });
 
 test('a client that resets the connection before the response causes no error', async () => {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const socket = openSocket(service.url);
   socket.write(nowhere);
   await once(socket, 'data');
   service.child.kill('SIGSTOP');
@@ -76,7 +60,7 @@ test('a client that resets the connection before the response causes no error', 
   socket.resetAndDestroy();
   await once(socket, 'close');
   service.child.kill('SIGCONT');
-  await (await fetch(`${url}/livez`)).text();
+  await (await fetch(`${service.url}/livez`)).text();
   service.child.kill('SIGTERM');
   expect(await service.ended).toEqual({ code: 0, errors: '' });
   expect(service.log.filter(({ url }) => url === '/nowhere')).toHaveLength(2);
@@ -98,7 +82,7 @@ test('clients that leave in the middle of a body abort only their own requests',
     // Each client has left before the service reads its request.
     service.child.kill('SIGSTOP');
     const callers = unfinished.map((request) => {
-      const socket = connect(Number(new URL(url).port), '127.0.0.1').resume();
+      const socket = openSocket(service.url).resume();
       socket.on('error', () => undefined).write(request, () => socket[leave]());
       return new Promise((resolve) => socket.on('close', resolve));
     });
@@ -106,18 +90,18 @@ test('clients that leave in the middle of a body abort only their own requests',
     service.child.kill('SIGCONT');
     await Promise.all(callers);
   }
-  expect((await fetch(`${url}/livez`)).status).toBe(200);
+  expect((await fetch(`${service.url}/livez`)).status).toBe(200);
   service.child.kill('SIGTERM');
   expect(await service.ended).toEqual({ code: 0, errors: '' });
   expect(service.log.filter(({ level }) => Number(level) >= 40)).toEqual([]);
 });
 
 test('requests of one chunk are all in the log and the metrics', async () => {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const socket = openSocket(service.url);
   socket.end(nowhere.repeat(20)).resume();
   await once(socket, 'close');
   expect(await countOf('method="GET",route="none",status="404"')).toBe(20);
-  await (await fetch(`${url}/nowhere/last`)).text();
+  await (await fetch(`${service.url}/nowhere/last`)).text();
   await service.logged(({ url }) => url === '/nowhere/last');
   expect(service.log.filter(({ url }) => url === '/nowhere')).toHaveLength(20);
 });
@@ -125,17 +109,17 @@ test('requests of one chunk are all in the log and the metrics', async () => {
 const nowhere = 'GET /nowhere HTTP/1.1\r\nhost: notes\r\n\r\n';
 
 test('a list whose reader leaves before its first chunk is aborted, without an error', async () => {
-  await sql`insert into note (title) select 'x' from generate_series(1, 1000)`.execute(db);
-  await db.transaction().execute(async (locking) => {
+  await sql`insert into note (title) select 'x' from generate_series(1, 1000)`.execute(service.db);
+  await service.db.transaction().execute(async (locking) => {
     await sql`lock table note`.execute(locking);
-    const list = await waiting(locking, () => get(`${url}/notes?limit=1000`));
+    const list = await waiting(locking, () => get(`${service.url}/notes?limit=1000`));
     list.destroy();
     await service.logged(isAborted);
   });
   const running = sql`select from pg_stat_activity where datname = current_database() and state = 'active'
     and pid <> pg_backend_pid()`;
-  while ((await running.execute(db)).rows.length > 0);
-  for (let turn = 0; turn < 3; turn += 1) await (await fetch(`${url}/notes/1`)).text();
+  while ((await running.execute(service.db)).rows.length > 0);
+  for (let turn = 0; turn < 3; turn += 1) await (await fetch(`${service.url}/notes/1`)).text();
   expect(service.log.filter(({ level }) => Number(level) >= 40)).toEqual([]);
 });
 
@@ -155,8 +139,8 @@ async function waiting(connection: Kysely<unknown>, start: () => ClientRequest):
 }
 
 test('lists that the reader or the database aborts are in the log and the metrics', async () => {
-  await sql`insert into note (title) select repeat('x', 150) from generate_series(1, 50000)`.execute(db);
-  const openNotes = async () => (await openList(`${url}/notes?limit=50000`)).on('error', () => undefined);
+  await sql`insert into note (title) select repeat('x', 150) from generate_series(1, 50000)`.execute(service.db);
+  const openNotes = async () => (await openList(`${service.url}/notes?limit=50000`)).on('error', () => undefined);
 
   const left = await openNotes();
   await once(left, 'readable');
@@ -165,10 +149,10 @@ test('lists that the reader or the database aborts are in the log and the metric
 
   const broken = await openNotes();
   await once(broken, 'readable');
-  await sql`alter table note rename to gone`.execute(db);
+  await sql`alter table note rename to gone`.execute(service.db);
   broken.resume();
   await expect(once(broken, 'end')).rejects.toThrow('aborted');
-  await (await fetch(`${url}/livez`)).text();
+  await (await fetch(`${service.url}/livez`)).text();
   expect(await countOf('method="GET",route="/notes",status="aborted"')).toBe(2);
   const aborted = service.log.filter((line) => line.aborted);
   expect(aborted).toMatchObject([{ method: 'GET' }, { method: 'GET' }]);

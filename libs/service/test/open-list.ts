@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { get, type Agent, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
 import { expect } from '@jest/globals';
+import { openSocket } from './http.ts';
 
 /** Requests a list. @returns the response, of which only the headers have been read */
 export async function openList(url: string, agent: Agent | false = false) {
@@ -15,8 +15,8 @@ export async function openList(url: string, agent: Agent | false = false) {
  * @returns when a part has arrived: the socket, and the code of the error with which it ends, or `undefined` for a whole list
  */
 export async function openOverHttp10(url: string, headers = '') {
-  const { port, pathname, search } = new URL(url);
-  const reader = connect(Number(port), '127.0.0.1');
+  const { pathname, search } = new URL(url);
+  const reader = openSocket(url);
   const ended = new Promise<string | undefined>((resolve) => {
     reader.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code)).on('close', () => resolve(undefined));
   });

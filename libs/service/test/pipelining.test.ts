@@ -1,11 +1,13 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
+
+import { exchange, openSocket, statusesOf } from './http.ts';
 import { buildApp } from './notes/app.ts';
 import { migrations } from './notes/database.ts';
 import { serve } from './serve.ts';
+import { untilBlocked } from './until-blocked.ts';
 
 // Requests that are sent on one connection without waiting for the answers.
 
@@ -24,15 +26,7 @@ const write = (method: string, path: string, body: string) =>
   `${head(method, path)}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 const closing = 'Connection: close\r\n';
 
-/** Sends all at once. @returns all that is answered until the service closes the connection */
-async function sendAll(...requests: string[]) {
-  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
-  await once(socket, 'connect');
-  socket.write(requests.join(''));
-  return text(socket);
-}
-
-const statuses = (answers: string) => [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+const sendAll = (...requests: string[]) => exchange(service.url, requests.join(''));
 const titles = async () =>
   (await service.db.kysely.selectFrom('note').select('title').execute()).map(({ title }) => title);
 
@@ -41,27 +35,15 @@ async function create() {
   return `/notes/${(body as { id: number }).id}`;
 }
 
-test('Writes take effect in their order, and reads see those before them', async () => {
+test('Requests are carried out and answered in their order: a read sees the writes before it', async () => {
   const path = await create();
   const changes = Array.from({ length: 20 }, (_, turn) => [write('PUT', path, `{"title":"${turn}"}`), get(path)]);
-  const answers = await sendAll(...changes.flat(), get('/livez', closing));
-  expect([...answers.matchAll(/"title":"(\d+)"/g)].map(([, title]) => Number(title))).toEqual([...changes.keys()]);
-  expect(await titles()).toEqual(['19']);
-});
-
-test('A row that is deleted and then read is not there', async () => {
-  const path = await create();
-  const gone = path.replace(/\d+$/, (id) => `${Number(id) + 1}`);
-  const remove = `${head('DELETE', path)}\r\n`;
-  expect(statuses(await sendAll(write('PUT', gone, '{"title":"b"}'), remove, get(path, closing)))).toEqual([
-    404, 200, 404,
-  ]);
-});
-
-test('Reads are answered in their order', async () => {
-  const paths = [await create(), '/notes/summary', '/nowhere', '/notes'];
-  expect(statuses(await sendAll(...paths.map((path) => get(path)), get('/livez', closing)))).toEqual([
-    200, 200, 404, 200, 200,
+  const others = [get('/notes/summary'), get('/nowhere'), get('/notes'), `${head('DELETE', path)}\r\n`, get(path)];
+  const answers = await sendAll(...changes.flat(), ...others, get('/livez', closing));
+  expect(statusesOf(answers)).toEqual([...Array<number>(40).fill(200), 200, 404, 200, 200, 404, 200]);
+  expect([...answers.matchAll(/\{"id":\d+,"title":"(\d+)"/g)].map(([, title]) => Number(title))).toEqual([
+    ...changes.keys(),
+    19,
   ]);
 });
 
@@ -70,7 +52,7 @@ test('Of many connections whose requests wait, some are cut, and others are serv
   const { server } = service.app;
   const { maxConnections } = server;
   server.maxConnections = 200;
-  const sockets = Array.from({ length: 30 }, () => connect(Number(new URL(service.url).port), '127.0.0.1'));
+  const sockets = Array.from({ length: 30 }, () => openSocket(service.url));
   const cut = Promise.race(sockets.map((socket) => once(socket, 'close')));
   await service.db.kysely.transaction().execute(async (locking) => {
     await locking.selectFrom('note').select('id').forUpdate().execute();
@@ -85,7 +67,7 @@ test('Of many connections whose requests wait, some are cut, and others are serv
   sockets.forEach((socket) => socket.destroy());
   server.maxConnections = maxConnections;
   // None of them counts any more.
-  expect(statuses(await sendAll(...Array.from({ length: 49 }, () => get(path)), get(path, closing)))).toEqual(
+  expect(statusesOf(await sendAll(...Array.from({ length: 49 }, () => get(path)), get(path, closing)))).toEqual(
     Array(50).fill(200),
   );
 });
@@ -93,11 +75,11 @@ test('Of many connections whose requests wait, some are cut, and others are serv
 test('responds 503 to more than 50 pipelined requests, and serves other connections', async () => {
   const pipelined = sendAll(...Array.from({ length: 200 }, () => get('/notes/summary')), get('/livez', closing));
   const other = sendAll(get('/notes/summary', closing));
-  const received = statuses(await pipelined);
+  const received = statusesOf(await pipelined);
   expect(received.slice(0, 50)).toEqual(Array(50).fill(200));
   expect(received.slice(50, 200)).toContain(503);
   expect(received[200]).toBe(200);
-  expect(statuses(await other)).toEqual([200]);
+  expect(statusesOf(await other)).toEqual([200]);
 });
 
 test('responds to all pipelined requests in flight when it closes', async () => {
@@ -108,33 +90,30 @@ test('responds to all pipelined requests in flight when it closes', async () => 
   const received: Promise<string>[] = [];
   await db.kysely.transaction().execute(async (locking) => {
     await sql`select from note where id = ${id} for update`.execute(locking);
-    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const socket = openSocket(url);
     socket.write(['b', 'c'].map((title) => write('PUT', `/notes/${id}`, JSON.stringify({ title }))).join(''));
     received.push(text(socket));
-    const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    while ((await waiting.execute(db)).rows.length === 0);
+    await untilBlocked(db);
     void app.close();
   });
   const answers = (await Promise.all(received)).join('');
-  expect(statuses(answers)).toHaveLength(2);
+  expect(statusesOf(answers)).toHaveLength(2);
   expect(answers.match(/^connection: close$/gim)).toHaveLength(1);
   await closed.stop();
 });
 
 test('After an answer that closes the connection nothing is carried out', async () => {
   const create = write('POST', '/notes', '{"title":"b"}');
-  expect(statuses(await sendAll(create.replace('Content-Type', `${closing}Content-Type`), create))).toEqual([201]);
+  expect(statusesOf(await sendAll(create.replace('Content-Type', `${closing}Content-Type`), create))).toEqual([201]);
   expect(await titles()).toEqual(['b']);
 });
 
 test.each([
-  ['a NUL', '\0'],
   ['no HTTP', 'nonsense\r\n\r\n'],
-  ['a method that there is not', 'NO /notes HTTP/1.1\r\n\r\n'],
   ['a body with a wrong length of its piece', `${head('POST', '/notes')}Transfer-Encoding: chunked\r\n\r\nx\r\n`],
 ])('%s after a request is answered 400 after the answer to that', async (_, unreadable) => {
   const answers = await sendAll(write('POST', '/notes', '{"title":"a"}'), unreadable);
-  expect(statuses(answers)).toEqual([201, 400]);
+  expect(statusesOf(answers)).toEqual([201, 400]);
   const [head, body] = answers.slice(answers.lastIndexOf('HTTP/1.1')).split('\r\n\r\n');
   expect(head).toMatch(/^content-security-policy: default-src 'none'/im);
   expect(head).toMatch(/^connection: close$/im);
@@ -154,7 +133,7 @@ test('What cannot be read does not get into the middle of a long list', async ()
     .values(Array.from({ length: 1_000 }, (_, turn) => ({ title: `${turn}` })))
     .execute();
   const answers = await sendAll(get('/notes?limit=1000'), 'nonsense\r\n\r\n');
-  expect(statuses(answers)).toEqual([200, 400]);
+  expect(statusesOf(answers)).toEqual([200, 400]);
   expect(answers.match(/"title"/g)).toHaveLength(1_000);
   expect(answers.indexOf('HTTP/1.1 400')).toBeGreaterThan(answers.lastIndexOf('0\r\n\r\n'));
 });
