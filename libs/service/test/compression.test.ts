@@ -12,7 +12,8 @@ import {
 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Type } from 'typebox';
-import { createService, sendList, type Settings } from '../src/index.ts';
+import { sendList, type Settings } from '../src/index.ts';
+import { createTestApp } from './http.ts';
 import { serve } from './serve.ts';
 
 const decoders = { br: brotliDecompressSync, gzip: gunzipSync, zstd: zstdDecompressSync };
@@ -28,13 +29,7 @@ let second: Promise<void>;
 const open = new Set<Readable>();
 
 async function buildApp(_db: unknown, settings: Settings) {
-  const app = await createService({
-    settings,
-    title: 'Test',
-    description: 'A service.',
-    failure: 'Database error',
-    includeCode: true,
-  });
+  const app = await createTestApp(settings);
   const hidden = { schema: { hide: true } };
   app.get('/long', hidden, (_request, reply) =>
     reply.header('vary', 'origin').header('etag', '"1"').type('application/json').send(JSON.stringify(rows)),
@@ -117,24 +112,15 @@ describe('A long response', () => {
 
   test.each([
     ['gzip, deflate, br, zstd', 'zstd'],
-    ['gzip, deflate, br', 'gzip'],
     ['br', 'br'],
-    ['BR', 'br'],
     ['*', 'zstd'],
-    ['br;q=0, *', 'zstd'],
-    ['zstd;q=0, *', 'gzip'],
     ['zstd;q=0, gzip;q=0, *;q=0.1', 'br'],
     ['gzip;q=0.5, br;q=0.8', 'br'],
-    ['gzip;q=0.001', 'gzip'],
     ['identity;q=0, gzip', 'gzip'],
-    ['identity;q=0, *', 'zstd'],
     ['identity, gzip;q=0.5', undefined],
     ['identity;q=0', undefined],
-    ['*;q=0', undefined],
     ['gzip;q=0', undefined],
-    ['gzip;q=0, *;q=0', undefined],
     ['deflate, compress', undefined],
-    ['', undefined],
     [', ;q=1, gzip;q=x', undefined],
     [undefined, undefined],
   ])('to a request with Accept-Encoding %j has the coding %s', async (accepted, coding) => {
@@ -204,16 +190,14 @@ test('What is compressed already stays as it is', async () => {
   expect([response.headers['content-encoding'], (await buffer(response)).length]).toEqual(['br', 10_000]);
 });
 
-test('A failure before the first chunk is plain JSON', async () => {
-  for (const coding of codings) {
-    const { status, coding: used, text } = await get('/broken', coding);
-    expect([status, used, JSON.parse(text)]).toEqual([
-      500,
-      undefined,
-      { message: 'Database error', error: { code: 'EMFILE' } },
-    ]);
-  }
-});
+test.each([undefined, ...codings])(
+  'A failure before the first chunk is plain JSON, for a page too (%s)',
+  async (coding) => {
+    const { status, headers, coding: used, text } = await get('/broken', coding);
+    expect([status, headers['content-type'], used]).toEqual([500, 'application/json; charset=utf-8', undefined]);
+    expect(JSON.parse(text)).toEqual({ message: 'Database error', error: { code: 'EMFILE' } });
+  },
+);
 
 describe('A stream', () => {
   test.each([

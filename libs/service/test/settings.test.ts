@@ -30,20 +30,9 @@ describe('Settings', () => {
   });
 
   test('are read from text', () => {
-    const environment = {
-      PORT: '81',
-      DATABASE_POOL_MAX: '3',
-      MIGRATE_ON_START: 'false',
-      CORS_ORIGIN: '*',
-      HOST: '::1',
-    };
-    expect(load(environment)).toMatchObject({
-      PORT: 81,
-      DATABASE_POOL_MAX: 3,
-      MIGRATE_ON_START: false,
-      CORS_ORIGIN: '*',
-      HOST: '::1',
-    });
+    const given = { PORT: '81', DATABASE_POOL_MAX: '3', MIGRATE_ON_START: 'false', CORS_ORIGIN: '*', HOST: '::1' };
+    const read = { ...given, PORT: 81, DATABASE_POOL_MAX: 3, MIGRATE_ON_START: false };
+    expect(load(given)).toMatchObject(read);
   });
 
   test.each(['1', '10.0.0.0/8', '127.0.0.1, ::1, uniquelocal'])('know the proxies of TRUST_PROXY=%s', (TRUST_PROXY) => {
@@ -164,5 +153,6 @@ describe('Settings', () => {
     expect(() => loadSettings(environment, 1)).toThrow(refused);
     await rm(folder, { recursive: true });
     expect(() => loadSettings(environment, 1)).toThrow(refused);
+    expect(() => load({ DATABASE_MIGRATION_URL_FILE: file })).toThrow(/^DATABASE_MIGRATION_URL_FILE must name a/);
   });
 });
