@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
 import { type LogLine, openTestConnection } from '@rest-services/testing';
 import { sql } from 'kysely';
+import { exchange } from '../http.ts';
 import { notesMain } from '../notes/bundled.ts';
 import { isNotSlow, notes } from './notes-process.ts';
 
@@ -32,7 +32,7 @@ test('the service serves requests when it cannot write its log', async () => {
   expect([(await ended)[0], await errors]).toEqual([0, '']);
 });
 
-test('the log has one JSON line per request, also for refused ones', async () => {
+test('the log has one JSON line per request, also for refused ones, without bodies and secrets', async () => {
   const service = notes.start({});
   const url = await service.listening();
   const post = (body: string, type = 'application/json') => ({
@@ -41,8 +41,9 @@ test('the log has one JSON line per request, also for refused ones', async () =>
     body,
   });
   const requests: [string, RequestInit?][] = [
-    ['/notes', { headers: { 'x-request-id': '"quoted\\' } }],
-    ['/notes/1'],
+    ['/notes', { headers: { 'x-request-id': '"quoted\\', authorization: 'Bearer s3cret', cookie: 'session=s3cret' } }],
+    ['/notes', post('{"title":"s3cret"}')],
+    ['/notes/9'],
     ['/nowhere'],
     ['/%zz'],
     ['/notes', post('{"title":')],
@@ -56,9 +57,11 @@ test('the log has one JSON line per request, also for refused ones', async () =>
     answers.push({ url: path, status, reqId: headers.get('x-request-id') });
   }
   const tookMs = performance.now() - startedAt;
-  expect(answers).toMatchObject([200, 404, 404, 404, 400, 415, 413].map((status) => ({ status })));
+  expect(answers).toMatchObject([200, 201, 404, 404, 404, 400, 415, 413].map((status) => ({ status })));
   service.child.kill('SIGTERM');
   await service.ended;
+  for (const secret of ['s3cret', new URL(notes.database.url).password])
+    expect(JSON.stringify(service.log)).not.toContain(secret);
   const lines = requestsOf(service.log);
   expect(lines.map(({ url, status, reqId }) => ({ url, status, reqId }))).toEqual(answers);
   const { level, pid, hostname } = service.log[0]!;
@@ -80,9 +83,7 @@ test('the log has URL and request id as they were sent', async () => {
 
 test('the log has one line for data that is not HTTP', async () => {
   const service = notes.start({});
-  const socket = connect(Number(new URL(await service.listening()).port), '127.0.0.1');
-  socket.write('nonsense\r\n\r\n');
-  expect(await text(socket)).toMatch('HTTP/1.1 400 ');
+  expect(await exchange(await service.listening(), 'nonsense\r\n\r\n')).toMatch('HTTP/1.1 400 ');
   expect(await service.logged(/^request$/)).toMatchObject({
     status: 400,
     code: 'HPE_INVALID_METHOD',

@@ -5,19 +5,15 @@ import { expect, test } from '@jest/globals';
 import { createTestDatabase } from '@rest-services/local-postgres';
 import { openTestConnection, processesOf, startProcess, withRole } from '@rest-services/testing';
 import { sql } from 'kysely';
+import { getJson } from '../http.ts';
 import { notesMain } from '../notes/bundled.ts';
 import { createNote } from './notes-process.ts';
 
 const notes = processesOf(notesMain(), createTestDatabase);
 
-async function readiness(url: string) {
-  const response = await fetch(`${url}/readyz`);
-  return [response.status, await response.json()];
-}
-
 test('`node main.js migrate` logs each migration once, and then /readyz responds 200', async () => {
   const url = await notes.start({ MIGRATE_ON_START: 'false' }).listening();
-  expect(await readiness(url)).toEqual([
+  expect(await getJson(`${url}/readyz`)).toEqual([
     503,
     { message: 'migrations pending: 0001_note, 0002_idempotency_keys, 0003_bounded_folds' },
   ]);
@@ -25,7 +21,7 @@ test('`node main.js migrate` logs each migration once, and then /readyz responds
   expect((await notes.start({ PORT: new URL(url).port }, 'health').ended).code).toBe(0);
   const job = notes.start({}, 'migrate');
   expect((await job.ended).code).toBe(0);
-  expect(await readiness(url)).toEqual([200, { message: 'ready' }]);
+  expect(await getJson(`${url}/readyz`)).toEqual([200, { message: 'ready' }]);
   const applied = job.log.filter(({ msg }) => msg === 'Migration applied');
   expect(applied.map(({ migration }) => migration)).toEqual([
     '0001_note',
@@ -102,20 +98,4 @@ test('an older image starts and serves on a newer schema', async () => {
   const { id } = await createNote(url);
   const note: unknown = await (await fetch(`${url}/notes/${id}`)).json();
   expect([id, Object.keys(note as object)]).toEqual([1, expect.not.arrayContaining(['newer'])]);
-});
-
-test('processes that start at once on an empty database migrate it once, and all serve', async () => {
-  const db = openTestConnection(notes.database.url);
-  const inTheWay = await db.startTransaction().execute();
-  // On a busy machine, the processes take long to start.
-  await sql`set local idle_in_transaction_session_timeout = 0`.execute(inTheWay);
-  await sql`create table note ()`.execute(inTheWay);
-  const services = Array.from({ length: 4 }, () => notes.start({}));
-  // The first process waits for the name of the table, the others for the lock.
-  await Promise.all(services.map(({ logged }) => logged(/^the migration waits for other sessions/)));
-  await inTheWay.rollback().execute();
-  await db.destroy();
-  const urls = await Promise.all(services.map(({ listening }) => listening()));
-  const ids = await Promise.all(urls.map(async (url) => (await createNote(url)).id));
-  expect(ids.sort()).toEqual([1, 2, 3, 4]);
 });
