@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { Database, repository } from '../src/index.ts';
+import { repository, type Database } from '../src/index.ts';
+import { open } from '../test/open-database.ts';
 
 // A session that is frozen, as all are when the server is, carries out what it was sent when it goes on.
 
@@ -9,10 +9,8 @@ interface Tables {
   note: { id: number; title: string };
 }
 
-let database: TestDatabase;
 let db: Database<Tables>;
 beforeAll(async () => {
-  database = await createTestDatabase();
   db = open();
   await sql`create table note (id bigint primary key, title text not null)`.execute(db);
 });
@@ -20,18 +18,13 @@ beforeEach(async () => {
   await sql`truncate note`.execute(db);
   await sql`insert into note values (1, 'first')`.execute(db);
 });
-afterAll(async () => {
-  await db.destroy();
-  await database.drop();
-});
 
-const open = () => new Database<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
 const notes = (on: Database<Tables>) =>
   repository(on, 'note', { columns: ['id', 'title'], insert: [], update: { columns: ['title'], absent: 'kept' } });
 
 /** Sends a change whose outcome is unknown, another one that is acknowledged, and lets the first go on. @returns the title */
 async function titleAfter(change: (on: Database<Tables>, freeze: () => void) => Promise<boolean>) {
-  const frozen = open();
+  const frozen = open<Tables>();
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(frozen);
   const { pid } = rows[0]!;
   try {
@@ -41,7 +34,6 @@ async function titleAfter(change: (on: Database<Tables>, freeze: () => void) => 
     process.kill(pid, 'SIGCONT');
   }
   while ((await sql`select from pg_stat_activity where pid = ${pid}`.execute(db)).rows.length > 0);
-  await frozen.destroy();
   return (await notes(db).findById(1))!.title;
 }
 

@@ -1,34 +1,20 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { OverloadedError } from '@rest-services/errors';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
-import { Database, type DatabaseOptions } from '../src/index.ts';
-
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
-
-/** Closes what a test has opened. */
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
-
-function open(options: Partial<DatabaseOptions> = {}) {
-  const db = new Database({ url: database.url, poolMax: 1, onConnectionError: () => undefined, ...options });
-  closing.push(() => db.destroy());
-  return db;
-}
+import type { Database } from '../src/index.ts';
+import { database, open } from '../test/open-database.ts';
 
 /** Connects, which may take longer than a request waits on a busy machine. */
 async function connected(db: Database<unknown>): Promise<void> {
   await sql`select 1`.execute(db).catch(() => connected(db));
 }
+
+/** Closes the proxy of a test. */
+let closeProxy = () => {};
+afterEach(() => closeProxy());
 
 describe('Database', () => {
   test('reads a response to its end that the event loop was too busy to read in time', async () => {
@@ -134,9 +120,9 @@ async function silenceableProxy() {
     /** Accepts connections, and does nothing with them. */
     holdNew: () => (holdsNew = true),
   };
-  closing.push(() => {
+  closeProxy = () => {
     sockets.forEach((socket) => socket.destroy());
     server.close();
-  });
+  };
   return { proxy, url: url.href };
 }

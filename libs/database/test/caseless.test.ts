@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
-import { createCaseless, Database, repository } from '../src/index.ts';
-
-const connection = { poolMax: 1, onConnectionError: () => undefined };
-const open = (url: string) => new Database<unknown>({ ...connection, url, hasTimeouts: false });
+import { createCaseless, repository, type Database } from '../src/index.ts';
+import { database, open } from './open-database.ts';
 
 const everyLetter = Array.from({ length: 0x11_0000 - 1 }, (_, index) => index + 1)
   .filter((code) => code < 0xd800 || code > 0xdfff)
@@ -27,24 +24,19 @@ describe.each([
   ['an ICU locale', `locale_provider icu icu_locale 'und' locale 'C'`],
   ['the Turkish ICU locale', `locale_provider icu icu_locale 'tr' locale 'C'`],
 ])('fold_case in a database with %s', (_, locale) => {
-  let database: TestDatabase;
   let server: Database<unknown>;
   let db: Database<unknown>;
   let url: string;
   const name = `folding_${randomBytes(8).toString('hex')}`;
   beforeAll(async () => {
-    database = await createTestDatabase();
-    server = open(database.url);
+    server = open({ hasTimeouts: false });
     await sql`create database ${sql.id(name)} template template0 ${sql.raw(locale)}`.execute(server);
     url = Object.assign(new URL(database.url), { pathname: `/${name}` }).href;
-    db = open(url);
+    db = open({ url, hasTimeouts: false });
     await createCaseless(db);
   });
   afterAll(async () => {
-    await db.destroy();
     await sql`drop database ${sql.id(name)} with (force)`.execute(server);
-    await server.destroy();
-    await database.drop();
   });
 
   async function folded(texts: string[]) {
@@ -86,8 +78,7 @@ describe.each([
       db,
     );
     await sql`analyze book`.execute(db);
-    const searching = new Database<{ book: { id: number; title: string; text: string } }>({ ...connection, url });
-    const books = repository(searching, 'book', {
+    const books = repository(open<{ book: { id: number; title: string; text: string } }>({ url }), 'book', {
       columns: ['id', 'title', 'text'],
       longText: 'text',
       insert: [],
@@ -97,7 +88,6 @@ describe.each([
     for (const text of ['δρόμος', 'ΔΡΌΜΟΣ', 'όμος: i', 'μοσ', 'i 1']) {
       expect((await books.search(text)).rows.map(({ id }) => id)).toEqual([1_000]);
     }
-    await searching.destroy();
   });
 
   test('means the same without a search path, as when a dump is restored', async () => {

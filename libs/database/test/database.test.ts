@@ -1,23 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { OverloadedError } from '@rest-services/errors';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
-import { Database, prepared, type DatabaseOptions } from '../src/index.ts';
-
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.drop());
-
-const opened: Database<unknown>[] = [];
-afterEach(() => Promise.all(opened.splice(0).map((db) => db.destroy())));
-
-function open(options: Partial<DatabaseOptions> = {}) {
-  const db = new Database({ url: database.url, poolMax: 1, onConnectionError: () => undefined, ...options });
-  opened.push(db);
-  return db;
-}
+import { prepared } from '../src/index.ts';
+import { database, open } from './open-database.ts';
 
 describe('Database', () => {
   test.each([
@@ -120,8 +105,6 @@ describe('Database', () => {
     const observer = open();
     for (const use of ['nothing', 'read', 'kysely'] as const) {
       const db = open({ applicationName: `used for ${use}` });
-      // The test closes it itself.
-      opened.pop();
       if (use === 'read') await db.read({ text: 'select 1 as one' }, []);
       if (use === 'kysely') await sql`select 1`.execute(db);
       await db.destroy();

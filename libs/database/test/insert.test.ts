@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ReusedKeyError } from '@rest-services/errors';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { sql, type Generated } from 'kysely';
-import { createIdempotencyKeys, Database, repository } from '../src/index.ts';
+import { createIdempotencyKeys, repository, type Database } from '../src/index.ts';
+import { open } from './open-database.ts';
 import { rowsLookedAt, statementsDuring } from './statements.ts';
 
 interface Note {
@@ -18,20 +18,14 @@ interface Tables {
   every_type: EveryType & { id: Generated<number> };
 }
 
-let database: TestDatabase;
 /** Has one session, because `rowsLookedAt` counts the rows of that, without timeouts, because a busy machine would exceed them. */
 let db: Database<Tables>;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  db = new Database({ url: database.url, poolMax: 1, hasTimeouts: false, onConnectionError: () => undefined });
+  db = open({ hasTimeouts: false });
   for (const table of ['note', 'task'])
     await sql`create table ${sql.table(table)} (
       id bigint generated always as identity primary key, title varchar(20) not null)`.execute(db);
   await createIdempotencyKeys(db);
-});
-afterAll(async () => {
-  await db.destroy();
-  await database.drop();
 });
 beforeEach(async () => {
   await sql`delete from idempotency_key`.execute(db);
@@ -122,9 +116,7 @@ describe('Inserts at the same time', () => {
   });
 
   test('at two processes, of rows whose expired keys are next to each other, all succeed', async () => {
-    const open = () => new Database<Tables>({ url: database.url, poolMax: 4, onConnectionError: () => undefined });
-    const processes = [open(), open()];
-    const repositories = processes.map((each) => repositoryOf('note', each));
+    const repositories = [1, 2].map(() => repositoryOf('note', open({ poolMax: 4 })));
     const keys = Array.from({ length: 12 }, (_, n) => `key ${n}`);
     for (let round = 0; round < 40; round += 1) {
       await sql`update idempotency_key set created_at = created_at - interval '25 hours'`.execute(db);
@@ -135,7 +127,6 @@ describe('Inserts at the same time', () => {
       const ids = await Promise.all(inserted);
       expect(new Set(ids).size).toBe(keys.length);
     }
-    await Promise.all(processes.map((each) => each.destroy()));
   });
 
   test('fail with words that say setval where rows were loaded with ids of their own', async () => {

@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { Database, repository, type List } from '../src/index.ts';
+import { repository, type Database, type List } from '../src/index.ts';
 import { Chunks } from '../src/rows/list.ts';
+import { open } from './open-database.ts';
 
 interface Tables {
   number: { id: number; even: boolean };
   page: { id: number; text: string };
 }
 
-let database: TestDatabase;
 let db: Database<Tables>;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  db = new Database<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined });
+  db = open();
   await sql`create table number as select id::bigint, id % 2 = 0 as even from generate_series(1, 5000) id order by random()`.execute(
     db,
   );
-});
-afterAll(async () => {
-  await db.destroy();
-  await database.drop();
 });
 
 const even = Array.from({ length: 2_500 }, (_, index) => 2 * (index + 1));
@@ -74,8 +68,7 @@ test.each([10, 250, 251, 1_000, 2_500, Infinity])(
 );
 
 test('A list that is complete with its first chunk asks the database for nothing more', async () => {
-  const url = 'postgres://127.0.0.1:1/nobody-listens';
-  const unreachable = new Database<Tables>({ url, poolMax: 1, onConnectionError: () => undefined });
+  const unreachable = open<Tables>({ url: 'postgres://127.0.0.1:1/nobody-listens' });
   const first = await firstChunk(250);
   const { ids } = await read(evenNumbers(unreachable).after(first, 250));
   expect(ids).toEqual(even.slice(0, 250));

@@ -1,8 +1,8 @@
 // What the files share that test a repository: a database of their own with the table `note`, which each test finds empty.
-import { afterAll, beforeAll, beforeEach } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { beforeAll, beforeEach } from '@jest/globals';
 import { sql, type Generated, type RawBuilder, type Transaction } from 'kysely';
-import { Database, repository } from '../src/index.ts';
+import { repository, type Database } from '../src/index.ts';
+import { open } from './open-database.ts';
 
 interface Note {
   id: Generated<number>;
@@ -21,31 +21,22 @@ export interface Tables {
   timed: { id: number; title: string; changed: string };
 }
 
-let database: TestDatabase;
 export let db: Database<Tables>;
 /** Sees what is committed, and sends one statement for each question. */
 export let observer: Database<Tables>;
 export let notes: ReturnType<typeof noteRepository>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  [db, observer] = [open(), open()];
+  [db, observer] = [open({ poolMax: 4 }), open({ poolMax: 4 })];
   notes = noteRepository(db);
   await sql`create table note (
     id bigint generated always as identity primary key,
     title varchar(20) not null unique check (btrim(title) <> ''),
     rank integer)`.execute(db);
 });
-afterAll(async () => {
-  await Promise.all([db.destroy(), observer.destroy()]);
-  await database.drop();
-});
 beforeEach(async () => {
   await sql`truncate note restart identity`.execute(db);
 });
-
-export const open = (options: { poolMax?: number; hasTimeouts?: boolean } = {}) =>
-  new Database<Tables>({ url: database.url, poolMax: 4, onConnectionError: () => undefined, ...options });
 
 /** @param absent `null` sets the columns to null that an update does not name */
 export const noteRepository = (on: Database<Tables>, absent: 'kept' | 'null' = 'kept') =>
@@ -73,15 +64,11 @@ export async function whileHolding<Result>(
   statement: RawBuilder<unknown>,
   during: (holder: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result> {
-  const other = open({ poolMax: 1, hasTimeouts: false });
-  try {
-    return await other.kysely.transaction().execute(async (holder) => {
-      await statement.execute(holder);
-      return during(holder);
-    });
-  } finally {
-    await other.destroy();
-  }
+  const other = open<Tables>({ hasTimeouts: false });
+  return other.kysely.transaction().execute(async (holder) => {
+    await statement.execute(holder);
+    return during(holder);
+  });
 }
 
 /** Resolves when at least `sessions` sessions wait for a lock. */

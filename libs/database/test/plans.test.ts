@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { createRowCounts, repository } from '../src/index.ts';
-import { create, notes, observer, open } from './note-table.ts';
+import { create, notes, observer, type Tables } from './note-table.ts';
+import { open } from './open-database.ts';
 import { rowsLookedAt } from './statements.ts';
 
 // Statements that PostgreSQL plans once for each session.
@@ -13,7 +14,7 @@ const onlyTitle = {
 } as const;
 
 test('A statement that was planned for an empty table uses the index when it has grown', async () => {
-  const one = open({ poolMax: 1 });
+  const one = open<Tables>();
   // Of so wide a row PostgreSQL expects few, so that it would rather read all of them.
   await sql`create table fresh (id bigint generated always as identity primary key, title varchar(1000))`.execute(one);
   const fresh = repository(one, 'fresh', onlyTitle);
@@ -30,11 +31,10 @@ test('A statement that was planned for an empty table uses the index when it has
     expect(await useAll([id, id + 1])).toEqual([rows, [true, true], [true, true]]);
   }
   expect((await rowsLookedAt(one, 'fresh')) - before).toBeLessThan(1_000);
-  await one.destroy();
 });
 
 test('A session prepares a statement once, and plans it once for all values', async () => {
-  const one = open({ poolMax: 1 });
+  const one = open<Tables>();
   await sql`create table counted (id bigint generated always as identity primary key, title text)`.execute(one);
   await one.kysely.transaction().execute((transaction) => createRowCounts(transaction, { table: 'counted' }));
   await sql`insert into counted (title) select n::text from generate_series(1, 20000) n`.execute(one);
@@ -54,7 +54,6 @@ test('A session prepares a statement once, and plans it once for all values', as
   const { rows } = await sql`
     select generic_plans >= 10 as "isReused", custom_plans as custom from pg_prepared_statements`.execute(one);
   expect(rows).toEqual(Array(9).fill({ isReused: true, custom: 0 }));
-  await one.destroy();
 });
 
 test('A statement goes on after migrations that add a column or change the type of one', async () => {

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { OverloadedError } from '@rest-services/errors';
-import { createCaseless, Database, type List } from '../src/index.ts';
+import { createCaseless, type Database, type List } from '../src/index.ts';
 import { Search } from '../src/rows/search.ts';
+import { database, open } from './open-database.ts';
 import { reportStatistics, rowsLookedAt, statementsDuring } from './statements.ts';
 
 interface Book {
@@ -25,16 +25,12 @@ const count = 20_000;
 /** So far from the others that these are not among its neighbours. */
 const farId = 100_077;
 
-let database: TestDatabase;
 /** One connection, so that statements run in sequence and a sample is known after the first search. */
 let db: Database<Tables>;
 /** One connection without timeouts, because a busy machine would exceed them. */
 let observer: Database<Tables>;
 let withTitle: ReturnType<typeof search>;
-const open = (options: { poolMax?: number; hasTimeouts?: boolean } = {}) =>
-  new Database<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined, ...options });
 beforeAll(async () => {
-  database = await createTestDatabase();
   observer = open({ hasTimeouts: false });
   await sql`create extension pg_trgm`.execute(observer);
   await createCaseless(observer);
@@ -51,16 +47,11 @@ beforeAll(async () => {
     where case when id = ${sql.lit(farId)} then pg_sleep(3) is not null else true end`.execute(observer);
   await sql`analyze book`.execute(observer);
 });
-afterAll(async () => {
-  await observer.destroy();
-  await database.drop();
-});
 beforeEach(async () => {
   db = open();
   withTitle = search('book');
   await titles(withTitle, 'About');
 });
-afterEach(() => db.destroy());
 
 async function createTable(table: string) {
   await sql`create table ${sql.table(table)} (id bigint primary key, title text, text text)`.execute(observer);
@@ -113,8 +104,7 @@ describe('Searches of one iteration of the event loop', () => {
   test('succeed while one of them takes too long, which gets 503', async () => {
     const url = new URL(database.url);
     url.searchParams.set('options', '-c search_path=slow,public');
-    const other = new Database<unknown>({ url: url.href, poolMax: 1, onConnectionError: () => undefined });
-    const slow = search('book', other);
+    const slow = search('book', open({ url: url.href }));
     await slow.readMatches('About');
     const texts = hashes([76, 78, farId]);
     const outcomes = await Promise.allSettled(texts.map((text) => titles(slow, text)));
@@ -123,7 +113,6 @@ describe('Searches of one iteration of the event loop', () => {
       { status: 'fulfilled', value: [`About ${texts[1]}`] },
       { status: 'rejected', reason: expect.any(OverloadedError) },
     ]);
-    await other.destroy();
   });
 });
 
@@ -136,8 +125,8 @@ test('A text longer than any in the table is not searched for', async () => {
 });
 
 test('Searches use a fifth of the connections, and end with 503 when their time has passed', async () => {
-  const wide = open({ poolMax: 10 });
-  const books = search('book', wide as Database<unknown>);
+  const wide = open<unknown>({ poolMax: 10 });
+  const books = search('book', wide);
   await books.readMatches('About');
   while (wide.poolUse.inUse > 0) await setImmediate();
   const outcomes = await observer.kysely.transaction().execute(async (transaction) => {
@@ -150,7 +139,6 @@ test('Searches use a fifth of the connections, and end with 503 when their time 
   });
   const overloaded = { status: 'rejected', reason: expect.any(OverloadedError) };
   expect(outcomes).toEqual(outcomes.map(() => overloaded));
-  await wide.destroy();
 });
 
 test.each(['zz o', 'qq', ' zq'])(

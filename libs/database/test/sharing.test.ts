@@ -11,9 +11,10 @@ import {
   notes,
   observer,
   onlyRead,
-  open,
   outcome,
+  type Tables,
 } from './note-table.ts';
+import { open } from './open-database.ts';
 import { statementsDuring } from './statements.ts';
 
 // Requests of one iteration of the event loop, which share statements.
@@ -68,7 +69,7 @@ test.each([
 
 test('Reads of texts above 16 KiB take three connections, and get 503 when they take too long', async () => {
   await sql`create view slow as select 3 as id, repeat('x', 20000) as text from pg_sleep(1.6)`.execute(db);
-  const patient = open({ hasTimeouts: false });
+  const patient = open<Tables>({ poolMax: 4, hasTimeouts: false });
   const slow = repository(patient, 'slow', { columns: ['id', 'text'], longText: 'text', ...onlyRead });
   const sent = await statementsDuring(async () => {
     const outcomes = Promise.allSettled(Array.from({ length: 5 }, () => slow.findById(3)));
@@ -79,7 +80,6 @@ test('Reads of texts above 16 KiB take three connections, and get 503 when they 
     await slow.findById(3).catch(() => undefined);
   });
   expect(sent).toBe(1 + 3 + 2);
-  await patient.destroy();
 });
 
 test('An update leaves columns that it does not name as they are, or sets them to null', async () => {

@@ -1,44 +1,29 @@
 // What the files share that test row counts: a database of their own, in which each test finds the table `task`, counted and empty.
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { beforeAll, beforeEach, expect } from '@jest/globals';
 import { CompiledQuery, sql, type Generated, type Kysely } from 'kysely';
-import { boundFolds, checkRowCounts, createRowCounts, Database, foldRowCounts, type RowCounts } from '../src/index.ts';
+import { boundFolds, checkRowCounts, createRowCounts, foldRowCounts } from '../src/index.ts';
+import type { Database, RowCounts } from '../src/index.ts';
 import type { Statement } from '../src/connection/statement.ts';
 import { Pages } from '../src/rows/page.ts';
+import { open } from './open-database.ts';
 
 export interface Tables {
   task: { id: Generated<number>; status: Generated<'open' | 'done'> };
   task_count: { total: number; done: number };
 }
 
-let database: TestDatabase;
 export let db: Kysely<Tables>;
-const others: Kysely<Tables>[] = [];
 
 /** One connection, on which the statements of a transaction can be sent one by one. */
-const connection = () =>
-  new Database<Tables>({ url: database.url, poolMax: 1, hasTimeouts: false, onConnectionError: () => undefined })
-    .kysely;
+export const anotherConnection = () => open<Tables>({ hasTimeouts: false }).kysely;
 
-export function anotherConnection() {
-  const other = connection();
-  others.push(other);
-  return other;
-}
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = connection();
-});
-afterAll(async () => {
-  await db.destroy();
-  await database.drop();
+beforeAll(() => {
+  db = anotherConnection();
 });
 beforeEach(async () => {
   await newTable();
   await createCounts();
 });
-afterEach(() => Promise.all(others.splice(0).map((other) => other.destroy())));
 
 /** Makes the table without counts, instead of all that there was. */
 export async function newTable() {
