@@ -5,21 +5,17 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startCluster, type Cluster } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
 import { Database } from '../src/index.ts';
-import { authority, clientCertificate, encryptedClientKey, serverCertificate, serverKey } from './certificates.ts';
 
-// A server with a certificate of a private certificate authority for the host localhost.
+// The files of `certificates`: a private authority, a certificate of it for the host localhost, and one for the user certified, whose
+// key is encrypted. All are valid from 2020 to 2119.
 
 let folder: string;
 let server: Cluster;
-const placed = (name: string) => join(folder, name);
+const certificate = (name: string) => join(import.meta.dirname, 'certificates', name);
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tls-'));
   server = await startCluster(folder, { durable: false });
-  await writeFile(placed('ca.pem'), authority);
-  await writeFile(placed('other.pem'), serverCertificate);
-  await writeFile(placed('client.pem'), clientCertificate);
-  await writeFile(placed('client.key'), encryptedClientKey);
 });
 afterAll(async () => {
   await server.stop();
@@ -28,7 +24,7 @@ afterAll(async () => {
 
 /** A file that the server reads. */
 async function giveToServer(name: string, content: string) {
-  const data = placed('data');
+  const data = join(folder, 'data');
   const path = join(data, name);
   await writeFile(path, content);
   await chmod(path, 0o600);
@@ -56,16 +52,16 @@ async function connect(host: string, parameters: Record<string, string>, user?: 
 test('A server without TLS is accepted under sslmode=disable alone', async () => {
   expect(await connect('localhost', { sslmode: 'disable' })).toBe('no TLS');
   for (const sslmode of ['require', 'verify-ca', 'verify-full'])
-    expect(await connect('localhost', { sslmode, sslrootcert: placed('ca.pem') })).toBe(
+    expect(await connect('localhost', { sslmode, sslrootcert: certificate('authority.pem') })).toBe(
       'The server does not support SSL connections',
     );
 });
 
 describe('A server with a certificate of a private authority', () => {
   beforeAll(async () => {
-    await giveToServer('server.crt', serverCertificate);
-    await giveToServer('server.key', serverKey);
-    await giveToServer('root.crt', authority);
+    await giveToServer('server.crt', await readFile(certificate('server.pem'), 'utf8'));
+    await giveToServer('server.key', await readFile(certificate('server-key.pem'), 'utf8'));
+    await giveToServer('root.crt', await readFile(certificate('authority.pem'), 'utf8'));
     const rules = await readFile(join(folder, 'data', 'pg_hba.conf'), 'utf8');
     await giveToServer('pg_hba.conf', `hostssl all certified 127.0.0.1/32 cert\n${rules}`);
     const db = new Database({ url: server.url, poolMax: 1, onConnectionError: () => undefined });
@@ -81,27 +77,24 @@ describe('A server with a certificate of a private authority', () => {
   test.each([
     ['disable', 'localhost', undefined, 'no TLS'],
     ['require', '127.0.0.1', undefined, 'TLS'],
-    ['require', '127.0.0.1', 'ca.pem', 'TLS'],
-    ['require', '127.0.0.1', 'other.pem', 'SELF_SIGNED_CERT_IN_CHAIN'],
-    ['verify-ca', '127.0.0.1', 'ca.pem', 'TLS'],
-    ['verify-full', 'localhost', 'ca.pem', 'TLS'],
-    ['verify-full', '127.0.0.1', 'ca.pem', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['require', '127.0.0.1', 'authority.pem', 'TLS'],
+    ['require', '127.0.0.1', 'server.pem', 'SELF_SIGNED_CERT_IN_CHAIN'],
+    ['verify-ca', '127.0.0.1', 'authority.pem', 'TLS'],
+    ['verify-full', 'localhost', 'authority.pem', 'TLS'],
+    ['verify-full', '127.0.0.1', 'authority.pem', 'ERR_TLS_CERT_ALTNAME_INVALID'],
     ['verify-full', 'localhost', undefined, 'SELF_SIGNED_CERT_IN_CHAIN'],
     ['verify-full', 'localhost', 'system', 'SELF_SIGNED_CERT_IN_CHAIN'],
   ])('under sslmode=%s, by the name %s and the authority %s: %s', async (sslmode, host, authority, result) => {
-    const file = authority && authority !== 'system' ? placed(authority) : authority;
+    const file = authority && authority !== 'system' ? certificate(authority) : authority;
     expect(await connect(host, { sslmode, ...(file ? { sslrootcert: file } : {}) })).toBe(result);
   });
 
   test('lets a user in who has a certificate, whose key may be encrypted', async () => {
-    const certificate = { sslcert: placed('client.pem'), sslkey: placed('client.key'), sslpassword: 'key-secret' };
-    expect(
-      await connect(
-        'localhost',
-        { sslmode: 'verify-full', sslrootcert: placed('ca.pem'), ...certificate },
-        'certified',
-      ),
-    ).toBe('TLS');
+    const parameters = {
+      ...{ sslmode: 'verify-full', sslrootcert: certificate('authority.pem'), sslpassword: 'key-secret' },
+      ...{ sslcert: certificate('client.pem'), sslkey: certificate('client-key.pem') },
+    };
+    expect(await connect('localhost', parameters, 'certified')).toBe('TLS');
     expect(await connect('localhost', { sslmode: 'require' }, 'certified')).toContain('certificate');
   });
 
@@ -110,7 +103,7 @@ describe('A server with a certificate of a private authority', () => {
     const listen = (warning: Error) => warnings.push(warning);
     process.on('warning', listen);
     for (const sslmode of ['require', 'verify-ca'])
-      await connect('localhost', { sslmode, sslrootcert: placed('ca.pem') });
+      await connect('localhost', { sslmode, sslrootcert: certificate('authority.pem') });
     await new Promise(setImmediate);
     process.off('warning', listen);
     expect(warnings).toEqual([]);
