@@ -19,17 +19,13 @@ async function create(description = 'Buy milk') {
 const list = async () => (await send('GET', '/api/todos')).body;
 
 describe('POST /api/todos', () => {
-  test('answers 200 with the message Todo created and the new id', async () => {
-    expect(await send('POST', '/api/todos', { description: 'Buy milk' })).toEqual(
-      answer(200, { message: 'Todo created', id: expect.any(Number) }),
-    );
-  });
-
-  test('stores a todo that is not completed, whatever the body says', async () => {
-    const { body } = await send('POST', '/api/todos', { description: 'a', isCompleted: 1, id: 77 });
-    const { id } = body as { id: number };
+  test('answers 200 with the new id; the todo is not completed, whatever the body says, nor trimmed', async () => {
+    const description = '  <img src=x onerror=alert(1)> \' " \\ $1 ';
+    const response = await send('POST', '/api/todos', { description, isCompleted: 1, id: 77 });
+    expect(response).toEqual(answer(200, { message: 'Todo created', id: expect.any(Number) }));
+    const { id } = response.body as { id: number };
     expect(id).not.toBe(77);
-    expect(await list()).toEqual([{ id, description: 'a', isCompleted: 0 }]);
+    expect(await list()).toEqual([{ id, description, isCompleted: 0 }]);
   });
 
   test.each([
@@ -50,19 +46,9 @@ describe('POST /api/todos', () => {
     );
   });
 
-  test.each([12, true, ['a'], { a: 1 }])(
-    'answers 400 to the description %j, which is not a string',
-    async (description) => {
-      expect(await send('POST', '/api/todos', { description })).toEqual(
-        answer(400, { message: 'Description must be a string' }),
-      );
-    },
-  );
-
-  test('stores a description as it was sent, not trimmed', async () => {
-    const description = '  <img src=x onerror=alert(1)> \' " \\ $1 ';
-    const id = await create(description);
-    expect((await send('GET', `/api/todos/${id}`)).body).toEqual({ id, description, isCompleted: 0 });
+  test.each([12, ['a']])('answers 400 to the description %j, which is not a string', async (description) => {
+    const expected = answer(400, { message: 'Description must be a string' });
+    expect(await send('POST', '/api/todos', { description })).toEqual(expected);
   });
 
   test.each(['\\u0000', '\\ud800'])('answers 400 to %s, which cannot be stored', async (text) => {
@@ -82,39 +68,23 @@ describe('GET /api/todos', () => {
       { id: ids[2], description: 'c', isCompleted: 0 },
     ]);
   });
-
-  test('answers all of 1,234', async () => {
-    await sql`insert into todo (description) select 'todo ' || n from generate_series(1, 1234) n`.execute(service.db);
-    expect(await list()).toHaveLength(1_234);
-  });
 });
 
 describe('GET /api/todos/:id', () => {
-  test('answers 200 with the todo', async () => {
+  test('answers 200 with the todo, by its id as parseInt(segment, 10) reads it', async () => {
     const id = await create();
-    expect(await send('GET', `/api/todos/${id}`)).toEqual(answer(200, { id, description: 'Buy milk', isCompleted: 0 }));
+    const todo = answer(200, { id, description: 'Buy milk', isCompleted: 0 });
+    for (const segment of [id, `${id}abc`, `${id}.9`, `%20${id}`, `+${id}`, `0${id}`, `${id}e3`, `${id}%00`, `${id}%`])
+      expect(await send('GET', `/api/todos/${segment}`)).toEqual(todo);
   });
 
-  test('reads the segment as parseInt(segment, 10) does', async () => {
-    const id = await create();
-    for (const segment of [`${id}abc`, `${id}.9`, `%20${id}`, `+${id}`, `0${id}`, `${id}e3`, `${id}%00`, `${id}%`]) {
-      expect((await send('GET', `/api/todos/${segment}`)).body).toMatchObject({ id });
-    }
+  test.each(['abc', '-', '%20', '%00', 'x1', '%ff', '%'])('answers 400 Invalid id to %s', async (segment) => {
+    expect(await send('GET', `/api/todos/${segment}`)).toEqual(answer(400, { message: 'Invalid id' }));
   });
 
-  test.each(['abc', '-', '%20', 'NaN', '%F0%9F%98%80', '%00', 'x1', '%ff', '%'])(
-    'answers 400 Invalid id to %s',
-    async (segment) => {
-      expect(await send('GET', `/api/todos/${segment}`)).toEqual(answer(400, { message: 'Invalid id' }));
-    },
-  );
-
-  test.each(['0', '-1', '0x10', `${missingId}`, `1${'0'.repeat(30)}`, '9'.repeat(400), `-${'9'.repeat(400)}`])(
-    'answers 404 Todo not found to %s',
-    async (segment) => {
-      expect(await send('GET', `/api/todos/${segment}`)).toEqual(answer(404, { message: 'Todo not found' }));
-    },
-  );
+  test.each(['0', '-1', '0x10', `${missingId}`, '9'.repeat(400)])('answers 404 to %s', async (segment) => {
+    expect(await send('GET', `/api/todos/${segment}`)).toEqual(answer(404, { message: 'Todo not found' }));
+  });
 });
 
 describe('PUT /api/todos', () => {
@@ -131,16 +101,12 @@ describe('PUT /api/todos', () => {
 
   test.each([
     ['isCompleted 2', { isCompleted: 2 }, 'IsCompleted must be 0 or 1'],
-    ['isCompleted true', { isCompleted: true }, 'IsCompleted must be 0 or 1'],
     ['isCompleted "1"', { isCompleted: '1' }, 'IsCompleted must be 0 or 1'],
-    ['isCompleted 0.5', { isCompleted: 0.5 }, 'IsCompleted must be 0 or 1'],
     ['no isCompleted', { isCompleted: undefined }, 'IsCompleted cannot be empty'],
-    ['isCompleted null', { isCompleted: null }, 'IsCompleted cannot be empty'],
     ['no description', { description: undefined }, 'Description cannot be empty'],
     ['a blank description', { description: ' ' }, 'Description cannot be empty'],
     ['256 characters', { description: 'x'.repeat(256) }, 'Description must be at most 255 characters'],
     ['no id', { id: undefined }, 'Id cannot be empty'],
-    ['an id as text', { id: '1' }, 'Id must be an integer'],
     ['an id with a fraction', { id: 1.5 }, 'Id must be an integer'],
   ])('answers 400 to %s and changes nothing', async (_, change, message) => {
     const id = await create();
@@ -158,34 +124,16 @@ describe('PUT /api/todos', () => {
   });
 });
 
-describe('The service', () => {
-  test('answers 500 Internal Server Error with an error object when the storage fails', async () => {
-    await sql`alter table todo rename to gone`.execute(service.db);
-    const responses = [
-      await send('GET', '/api/todos'),
-      await send('GET', '/api/todos/1'),
-      await send('POST', '/api/todos', { description: 'x' }),
-      await send('PUT', '/api/todos', { id: 1, description: 'x', isCompleted: 1 }),
-    ];
-    await sql`alter table gone rename to todo`.execute(service.db);
-    for (const response of responses) {
-      expect(response).toEqual(answer(500, { message: 'Internal Server Error', error: { code: '42P01' } }));
-    }
-  });
-
-  test('allows any origin in development mode', async () => {
-    const { headers } = await send('GET', '/api/todos', undefined, { origin: 'http://localhost:5173' });
-    expect(headers.get('access-control-allow-origin')).toBe('*');
-  });
-
-  test('serves no pages in development mode', async () => {
-    expect(await send('GET', '/todos')).toEqual(answer(404, { message: 'Not found' }));
-  });
-
-  test('answers the paths of the contract with a trailing slash, and to HEAD', async () => {
-    const id = await create();
-    expect((await send('GET', '/api/todos/')).status).toBe(200);
-    expect((await send('GET', `/api/todos/${id}/`)).status).toBe(200);
-    expect((await send('HEAD', '/api/todos')).status).toBe(200);
-  });
+test('A failure of the storage is 500 Internal Server Error with an error object', async () => {
+  await sql`alter table todo rename to gone`.execute(service.db);
+  const responses = [
+    await send('GET', '/api/todos'),
+    await send('GET', '/api/todos/1'),
+    await send('POST', '/api/todos', { description: 'x' }),
+    await send('PUT', '/api/todos', { id: 1, description: 'x', isCompleted: 1 }),
+  ];
+  await sql`alter table gone rename to todo`.execute(service.db);
+  for (const response of responses) {
+    expect(response).toEqual(answer(500, { message: 'Internal Server Error', error: { code: '42P01' } }));
+  }
 });
