@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { hides, paste, settles, shows, useService } from '../test/browser.ts';
+import { axeFindsNothing } from './axe.ts';
 
-const { page, open, proxy, store, stored, field, rows, button, add, press, focused } = useService();
+const { page, open, proxy, stored, field, rows, button, add, press, focused } = useService();
 
 describe('The field above the list', () => {
   test('adds a todo at each Enter, keeps the focus, and does not wait for the service', async () => {
@@ -24,6 +25,7 @@ describe('The field above the list', () => {
     await shows(page(), '50 characters left');
     await add('😀'.repeat(256));
     await shows(page(), 'This is too long: 255 characters fit.');
+    await axeFindsNothing(page());
     await field().fill('😀'.repeat(255));
     await hides(page(), 'too long');
     await press('Enter');
@@ -45,8 +47,7 @@ describe('The field above the list', () => {
   });
 
   test('says so when the list does not show what was added', async () => {
-    await store('✓ Buy milk');
-    await open('/todos?show=done');
+    await open('/todos?show=done', '✓ Buy milk');
     await add('Buy bread');
     await shows(page(), '“Buy bread” is saved, but not among those that are listed here.');
     expect(await rows()).toEqual(['Buy milk']);
@@ -59,6 +60,7 @@ describe('Several lines pasted', () => {
     await field().click();
     await paste(page(), `Buy milk\r\n\n  Buy bread\n${'x'.repeat(300)}\n\tRest\n`);
     await page().getByRole('dialog', { name: 'Make 3 todos of 4 lines?' }).getByText('1 of the lines').waitFor();
+    await axeFindsNothing(page());
     expect(await stored()).toEqual([]);
     await press('Enter');
     await settles(stored, ['Buy milk', 'Buy bread', 'Rest']);

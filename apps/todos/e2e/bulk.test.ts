@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { hides, settles, shows, useService } from '../test/browser.ts';
+import { axeFindsNothing } from './axe.ts';
 
 const { page, open, proxy, service, storeMany, button } = useService();
 
@@ -39,6 +40,7 @@ describe('Many todos ticked at once', () => {
         .count(),
     ).toBe(0);
     await page().getByRole('progressbar', { name: '100 of 300 todos are done' }).waitFor();
+    await axeFindsNothing(page());
     release();
     await shows(page(), /^300 todos are done\.$/);
     expect(await doneInDatabase()).toBe(300);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { hides, settles, shows, useService } from '../test/browser.ts';
+import { axeFindsNothing } from './axe.ts';
 
 const { page, open, proxy, store, stored, rows, description, button, link, add, breakDatabase } = useService();
 
@@ -11,22 +12,18 @@ const pages: [string, string, string][] = [
 ];
 
 describe('Each page that loads', () => {
-  test.each(pages)('%s says so, then shows what came', async (path, _sentence, content) => {
+  test.each(pages)('%s says so, and when it fails offers to try again', async (path, sentence, content) => {
     await store('Buy milk');
     const release = proxy().hold('GET');
     await page().goto(path);
     await page().getByRole('status').getByText('Loading…').waitFor();
     expect(await page().locator(content).isVisible()).toBe(false);
-    release();
-    await page().locator(content).waitFor();
-    await hides(page(), 'Loading…');
-  });
-
-  test.each(pages)('%s says that it could not, with a way to try again that works', async (path, sentence, content) => {
-    await store('Buy milk');
+    await axeFindsNothing(page());
     const mend = await breakDatabase();
-    await open(path);
+    release();
     await shows(page(), `${sentence} The server has a problem.`);
+    await hides(page(), 'Loading…');
+    await axeFindsNothing(page());
     const before = proxy().count('GET');
     await button('Try again').click();
     await settles(() => proxy().statuses('GET')[before], 500);
@@ -39,14 +36,16 @@ describe('Each page that loads', () => {
     await page().locator(focus).waitFor();
   });
 
-  test('leaves what was shown before', async () => {
-    await store('Buy milk');
-    await open('/todos');
+  test('leaves what was shown before while the latest comes, and when that fails', async () => {
+    await open('/todos', 'Buy milk');
     await settles(rows, ['Buy milk']);
     await link('Buy milk').click();
     await shows(page(), 'Mark as done');
-    const mend = await breakDatabase();
+    const release = proxy().hold('GET');
     await link('All todos').first().click();
+    await settles(rows, ['Buy milk']);
+    const mend = await breakDatabase();
+    release();
     await shows(page(), 'Your todos could not be brought up to date.');
     expect(await rows()).toEqual(['Buy milk']);
     await mend();
@@ -56,17 +55,21 @@ describe('Each page that loads', () => {
 const json = { 'content-type': 'application/json' };
 const html = { 'content-type': 'text/html' };
 
-describe('A response that makes no sense', () => {
+const overload = { status: 503, headers: json, body: '{"message":"Overloaded"}' };
+const problem = 'The server has a problem.';
+
+describe('A response that is of no use', () => {
   test.each([
-    ['a page', { status: 400, headers: html, body: '<h1>Bad request</h1>' }],
-    ['another object', { status: 400, headers: json, body: '{}' }],
-    ['an empty success', { status: 200, body: '' }],
-  ])('to a save is told as a problem of the server: %s', async (_name, answer) => {
+    [problem, 'a page', { status: 400, headers: html, body: '<h1>Bad request</h1>' }],
+    [problem, 'another object', { status: 400, headers: json, body: '{}' }],
+    [problem, 'an empty success', { status: 200, body: '' }],
+    ['The server has too much to do. Try again in a moment.', 'an overload', overload],
+  ])('to a save is told, which is sent again: %s %s', async (sentence, _name, answer) => {
     await open('/todos/new');
     proxy().fault = () => ({ answer });
     await description().fill('Buy milk');
     await button('Save').click();
-    await shows(page(), 'The server has a problem. 1 change is not sent yet.');
+    await shows(page(), `${sentence} 1 change is not sent yet.`);
     expect(await page().getByText('Saved.').count()).toBe(0);
     proxy().fault = undefined;
     await settles(stored, ['Buy milk']);
@@ -85,20 +88,9 @@ describe('A response that makes no sense', () => {
   });
 });
 
-test('A save that the server has no time for is said to be unsent, and sent again', async () => {
-  await open('/todos/new');
-  const answer = { status: 503, headers: json, body: '{"message":"Overloaded"}' };
-  proxy().fault = () => ({ answer });
-  await description().fill('Buy bread');
-  await button('Save').click();
-  await shows(page(), 'The server has too much to do. Try again in a moment. 1 change is not sent yet.');
-  proxy().fault = undefined;
-  await settles(stored, ['Buy bread']);
-});
-
 test('A server that asks for a second is asked again, before a person is told', async () => {
   await open('/todos');
-  const answer = { status: 503, headers: { 'retry-after': '1', ...json }, body: '{"message":"Overloaded"}' };
+  const answer = { ...overload, headers: { 'retry-after': '1', ...json } };
   const refused: string[] = [];
   proxy().fault = ({ method = '' }) => {
     if (refused.includes(method)) return undefined;

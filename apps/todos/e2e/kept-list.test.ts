@@ -5,16 +5,15 @@ const ui = useService();
 const { page, proxy, setOffline, store, stored, change, rows, link, checkbox, button, heading, description } = ui;
 
 /** Opens the list twice: the service worker keeps the one that it has fetched. */
-async function open() {
-  await ui.open('/todos');
+async function open(...todos: string[]) {
+  await ui.open('/todos', ...todos);
   await page().reload();
   await isLoaded(page());
 }
 
 describe('Offline, the list', () => {
   test('has what this browser has written, though no list was read since', async () => {
-    await store('Buy milk', 'Rest');
-    await open();
+    await open('Buy milk', 'Rest');
     await ui.add('Buy bread');
     await checkbox('Rest').check();
     await settles(stored, ['Buy milk', '✓ Rest', 'Buy bread']);
@@ -29,8 +28,7 @@ describe('Offline, the list', () => {
   });
 
   test('has what was written last, though an earlier change of the same todo has been seen by itself', async () => {
-    await store('Buy milk');
-    await open();
+    await open('Buy milk');
     await link('Buy milk').click();
     await button('Mark as done').click();
     await hides(page(), 'not yet saved');
@@ -53,8 +51,7 @@ describe('Offline, the list', () => {
   });
 
   test('opens a todo that was never opened before, and its form', async () => {
-    await store('Buy milk', 'Rest');
-    await open();
+    await open('Buy milk', 'Rest');
     await setOffline(true);
     await page().reload();
     await page().goto('/todos/2');
@@ -67,8 +64,7 @@ describe('Offline, the list', () => {
   });
 
   test('is never a page of a portal', async () => {
-    await store('Buy milk');
-    await open();
+    await open('Buy milk');
     const portal = { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Log in</h1>' };
     proxy().fault = () => ({ answer: portal });
     await page().reload();

@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { hides, settles, shows, useService } from '../test/browser.ts';
+import { axeFindsNothing } from './axe.ts';
 
 const ui = useService();
-const { page, open, proxy, store, stored, change, rows, checkbox, link, button, description, focused } = ui;
+const { page, open, proxy, stored, change, rows, checkbox, link, button, description, focused } = ui;
 
 const undo = () => page().keyboard.press('ControlOrMeta+z');
 const announced = (text: string) => page().getByRole('status').filter({ hasText: text }).waitFor();
 
 describe('Undo', () => {
   test('takes several changes back, the last one first, and says each', async () => {
-    await store('Alpha', 'Beta', 'Gamma');
-    await open('/todos');
+    await open('/todos', 'Alpha', 'Beta', 'Gamma');
     await checkbox('Alpha').check();
     await checkbox('Beta').check();
     await checkbox('Gamma').check();
@@ -28,8 +28,7 @@ describe('Undo', () => {
   });
 
   test('names a change that is out of sight before it takes that back', async () => {
-    await store('Alpha', 'Beta');
-    await open('/todos');
+    await open('/todos', 'Alpha', 'Beta');
     await checkbox('Alpha').check();
     await shows(page(), '“Alpha” is done.');
     await ui.searchField().fill('beta');
@@ -46,8 +45,7 @@ describe('Undo', () => {
   });
 
   test('takes back what was changed on the details page, and a text', async () => {
-    await store('Buy milk');
-    await open('/todos/1');
+    await open('/todos/1', 'Buy milk');
     await button('Mark as done').click();
     await shows(page(), '“Buy milk” is done.');
     await link('Edit').click();
@@ -63,8 +61,7 @@ describe('Undo', () => {
   });
 
   test('belongs to the form where there is one', async () => {
-    await store('Alpha', 'Beta');
-    await open('/todos');
+    await open('/todos', 'Alpha', 'Beta');
     await checkbox('Alpha').check();
     await settles(stored, ['✓ Alpha', 'Beta']);
     await link('Edit: Beta').click();
@@ -79,8 +76,7 @@ describe('Undo', () => {
   });
 
   test('leaves what another has changed since', async () => {
-    await store('Alpha');
-    await open('/todos');
+    await open('/todos', 'Alpha');
     await checkbox('Alpha').check();
     await settles(stored, ['✓ Alpha']);
     await change(1, 'Alpha more', 1);
@@ -89,12 +85,12 @@ describe('Undo', () => {
   });
 
   test('is offered by a notice that says what is saved when it is, also before', async () => {
-    await store('Alpha', 'Beta');
-    await open('/todos');
+    await open('/todos', 'Alpha', 'Beta');
     await checkbox('Alpha').waitFor();
     const release = proxy().hold('PUT');
     await checkbox('Beta').check();
     await shows(page(), '“Beta” is done, not yet saved.');
+    await axeFindsNothing(page());
     await button('Undo').click();
     expect([await checkbox('Beta').isChecked(), await focused()]).toEqual([false, 'Done: Beta']);
     await checkbox('Alpha').check();
@@ -110,13 +106,13 @@ describe('Selecting', () => {
   const selected = (text: string) => page().getByRole('group', { name: 'Selected todos' }).getByText(text).waitFor();
 
   test('ticks several together, everything between two by Shift, and that is undone', async () => {
-    await store('One', 'Two', '✓ Three', 'Four', 'Five');
-    await open('/todos');
+    await open('/todos', 'One', 'Two', '✓ Three', 'Four', 'Five');
     await button('Select').click();
     await checkbox('Select: Five').click();
     await checkbox('Select: Two').click({ modifiers: ['Shift'] });
     await checkbox('Select: Three').click();
     await selected('4 selected');
+    await axeFindsNothing(page());
     await button('Mark as done').click();
     await settles(stored, ['One', '✓ Two', '✓ Three', '✓ Four', '✓ Five']);
     await shows(page(), '3 todos are done.');
@@ -127,8 +123,7 @@ describe('Selecting', () => {
   });
 
   test('adds what a search finds to what was selected, and says how many are not seen', async () => {
-    await store('Buy milk', 'Buy bread', 'Rest', 'Sweep');
-    await open('/todos');
+    await open('/todos', 'Buy milk', 'Buy bread', 'Rest', 'Sweep');
     await button('Select').click();
     await checkbox('Select: Rest').click();
     await ui.searchField().fill('buy');
@@ -144,8 +139,7 @@ describe('Selecting', () => {
   });
 
   test.each(['Cancel', 'Escape'])('is left by %s, and nothing is changed', async (way) => {
-    await store('Buy milk');
-    await open('/todos');
+    await open('/todos', 'Buy milk');
     await button('Select').click();
     await checkbox('Select: Buy milk').click();
     if (way === 'Cancel') await button('Cancel').click();

@@ -77,25 +77,29 @@ export function useService() {
     await service.stop();
   });
 
+  /** Stores todos with the ids 1, 2, 3 …; those whose description begins with ✓ are done. */
+  async function store(...todos: string[]) {
+    const rows = todos.map((text) => ({
+      description: text.replace(/^✓ ?/, ''),
+      isCompleted: text.startsWith('✓') ? (1 as const) : (0 as const),
+    }));
+    if (rows.length > 0) await service.db.insertInto('todo').values(rows).execute();
+  }
+
   return {
     ...locators(page),
     page,
     proxy,
     service: () => service,
 
-    /** Opens a page of the client with the service worker on. */
-    open: (path: string, tab = page()) => openWithWorker(tab, proxy().url + path),
+    /** Stores todos, and opens a page of the client with the service worker on. */
+    open: async (path: string, ...todos: string[]) => {
+      await store(...todos);
+      await openWithWorker(page(), proxy().url + path);
+    },
 
     setOffline: (isOffline: boolean) => page().context().setOffline(isOffline),
-
-    /** Stores todos with the ids 1, 2, 3 …; those whose description begins with ✓ are done. */
-    store: async (...descriptions: string[]) => {
-      const rows = descriptions.map((text) => ({
-        description: text.replace(/^✓ ?/, ''),
-        isCompleted: text.startsWith('✓') ? (1 as const) : (0 as const),
-      }));
-      await service.db.insertInto('todo').values(rows).execute();
-    },
+    store,
 
     /** Stores as many todos as a person hardly writes. */
     storeMany: (count: number, done = 0) =>
@@ -155,6 +159,12 @@ function locators(page: () => Page) {
         const { activeElement } = document;
         return activeElement?.getAttribute('aria-label') ?? activeElement?.textContent.trim();
       }),
+
+    /** Scrolls, and waits until the page has noted it. */
+    scrollDown: async (to: number) => {
+      await page().evaluate((top) => scrollTo(0, top), to);
+      await settles(() => page().evaluate(() => (history.state as { scrollY?: number } | null)?.scrollY), to);
+    },
 
     /** Comes back to the tab, as it seems to the page. */
     lookAgain: () => page().evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))),
