@@ -3,12 +3,10 @@ import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { startProcess } from '@rest-services/testing';
-import type { Browser } from 'playwright-core';
-import { connectBrowser, hides, openPage, openWithWorker, settles, shows, useService } from '../test/browser.ts';
+import { processesOf, startProcess } from '@rest-services/testing';
+import { hides, openWithWorker, settles, shows, useService } from '../test/browser.ts';
 
-const { page, service, open, setOffline, store, link } = useService();
+const { page, service, open, setOffline, store, link, button, checkbox, description } = useService();
 
 describe('Offline, a reload shows again', () => {
   test.each([
@@ -17,8 +15,7 @@ describe('Offline, a reload shows again', () => {
     ['a todo', '/todos/1', 'h1:text("Buy milk")'],
     ['the form', '/todos/edit/1', 'textarea'],
   ])('%s, seen once', async (_name, path, content) => {
-    await store('Buy milk');
-    await open(path);
+    await open(path, 'Buy milk');
     await setOffline(true);
     await page().reload();
     await page().locator(content).waitFor();
@@ -68,76 +65,60 @@ test('The pages can be installed', async () => {
 });
 
 describe('When the service is', () => {
-  let database: TestDatabase;
-  let browser: Browser;
+  const processes = processesOf('dist/main.js');
+  const settings = { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' };
   let nextBuild: string;
   beforeAll(async () => {
-    [database, browser, nextBuild] = await Promise.all([createTestDatabase(), connectBrowser(), buildNext()]);
+    nextBuild = await buildNext();
   });
-  afterAll(async () => {
-    await browser.close();
-    await database.drop();
-    await rm(nextBuild, { recursive: true });
-  });
+  afterAll(() => rm(nextBuild, { recursive: true }));
 
-  const start = (folder: string, port: string) =>
-    startProcess(join(folder, 'main.js'), {
-      NODE_ENV: 'production',
-      SHUTDOWN_DELAY_MS: '0',
-      DATABASE_URL: database.url,
-      PORT: port,
-    });
+  async function stop(service: ReturnType<typeof startProcess>) {
+    service.child.kill('SIGKILL');
+    await service.ended;
+  }
 
   test('away, the page shows what it has; nothing that was typed is lost, and all works when it is back', async () => {
-    const first = start('dist', '0');
+    const first = processes.start(settings);
     const url = await first.listening();
-    const { page, errors } = await openPage(browser, { baseURL: url });
-    await openWithWorker(page, `${url}/todos/new`);
-    await page.getByLabel('Description').fill('Buy milk');
-    first.child.kill('SIGKILL');
-    await first.ended;
-    await page.getByRole('button', { name: 'Save' }).click();
-    await shows(page, /^The server cannot be reached\. .* 1 change is not sent yet\./);
-    await page.reload();
-    await shows(page, /^The server cannot be reached\. .* 1 change is not sent yet\./);
+    await openWithWorker(page(), `${url}/todos/new`);
+    await description().fill('Buy milk');
+    await stop(first);
+    await button('Save').click();
+    await shows(page(), /^The server cannot be reached\. .* 1 change is not sent yet\./);
+    await page().reload();
+    await shows(page(), /^The server cannot be reached\. .* 1 change is not sent yet\./);
 
-    const second = start('dist', new URL(url).port);
+    const second = processes.start({ ...settings, PORT: new URL(url).port });
     await second.listening();
-    await hides(page, 'not sent yet');
-    await page.getByRole('checkbox', { name: 'Buy milk' }).check();
-    await shows(page, /^“Buy milk” is done\.$/);
-    await page.reload();
-    await page.getByRole('link', { name: 'Done 1' }).waitFor();
-    second.child.kill('SIGKILL');
-    await second.ended;
-    await page.reload();
-    await page.getByRole('checkbox', { name: 'Buy milk', checked: true }).waitFor();
-    await shows(page, 'The server cannot be reached. What is shown may be out of date.');
-    expect(errors).toEqual([]);
-    await page.context().close();
+    await hides(page(), 'not sent yet');
+    await checkbox('Buy milk').check();
+    await shows(page(), /^“Buy milk” is done\.$/);
+    await page().reload();
+    await page().getByRole('link', { name: 'Done 1' }).waitFor();
+    await stop(second);
+    await page().reload();
+    await page().getByRole('checkbox', { name: 'Buy milk', checked: true }).waitFor();
+    await shows(page(), 'The server cannot be reached. What is shown may be out of date.');
   });
 
   test('another release, its page runs its own script at once, then offline too', async () => {
-    const first = start('dist', '0');
+    const first = processes.start(settings);
     const url = await first.listening();
-    const { page, errors } = await openPage(browser);
-    await openWithWorker(page, url);
-    const [build] = await page.evaluate(() => caches.keys());
-    expect(await page.locator('html').getAttribute('data-release')).toBeNull();
-    first.child.kill('SIGTERM');
-    await first.ended;
+    await openWithWorker(page(), url);
+    const [build] = await page().evaluate(() => caches.keys());
+    expect(await page().locator('html').getAttribute('data-release')).toBeNull();
+    await stop(first);
 
-    const second = start(nextBuild, new URL(url).port);
+    const ofNext = { ...settings, DATABASE_URL: processes.database.url, PORT: new URL(url).port };
+    const second = startProcess(join(nextBuild, 'main.js'), ofNext);
     await second.listening();
-    await page.reload();
-    await page.locator('html[data-release=next]').waitFor();
-    await settles(async () => (await page.evaluate(() => caches.keys())).includes(build!), false);
-    second.child.kill('SIGKILL');
-    await second.ended;
-    await page.reload();
-    await page.locator('html[data-release=next]').waitFor();
-    expect(errors).toEqual([]);
-    await page.context().close();
+    await page().reload();
+    await page().locator('html[data-release=next]').waitFor();
+    await settles(async () => (await page().evaluate(() => caches.keys())).includes(build!), false);
+    await stop(second);
+    await page().reload();
+    await page().locator('html[data-release=next]').waitFor();
   });
 });
 

@@ -1,9 +1,7 @@
 // Two users at random: SESSIONS=1-200 npx nx e2e todos -- sessions
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { openTestConnection, startProcess } from '@rest-services/testing';
+import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
+import { openTestConnection, processesOf } from '@rest-services/testing';
 import { sql, type Kysely } from 'kysely';
-import type { Browser } from 'playwright-core';
 import { connectBrowser, openPage, openWithWorker, settles } from '../test/browser.ts';
 import { useProxy } from '../test/proxy.ts';
 import { nameOf, randomUser } from './random-user.ts';
@@ -18,19 +16,17 @@ const STEPS = 36;
 /** High enough for all rows. */
 const viewport = { width: 900, height: 4_000 };
 
-let database: TestDatabase;
-let db: Kysely<TodosDatabase>;
-let browser: Browser;
-let service: ReturnType<typeof startProcess>;
-let url: string;
+const browser = await connectBrowser();
+afterAll(() => browser.close());
+afterEach(() => db.destroy());
+const processes = processesOf('dist/main.js');
 const proxy = useProxy(() => url);
+let db: Kysely<TodosDatabase>;
+let service: ReturnType<typeof processes.start>;
+let url: string;
 
 async function startServer() {
-  service = startProcess('dist/main.js', {
-    NODE_ENV: 'production',
-    SHUTDOWN_DELAY_MS: '0',
-    DATABASE_URL: database.url,
-  });
+  service = processes.start({ NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' });
   url = await service.listening();
 }
 
@@ -40,10 +36,9 @@ async function restartServer() {
   await startServer();
 }
 
-beforeAll(async () => {
-  [database, browser] = await Promise.all([createTestDatabase(), connectBrowser()]);
+beforeEach(async () => {
   await startServer();
-  db = openTestConnection<TodosDatabase>(database.url);
+  db = openTestConnection<TodosDatabase>(processes.database.url);
   await sql`create table audit (at bigint generated always as identity, todo bigint, was text, becomes text)`.execute(
     db,
   );
@@ -52,13 +47,6 @@ beforeAll(async () => {
     db,
   );
   await sql`create trigger audit after insert or update on todo for each row execute function audit()`.execute(db);
-});
-afterAll(async () => {
-  await browser.close();
-  service.child.kill('SIGKILL');
-  await service.ended;
-  await db.destroy();
-  await database.drop();
 });
 
 /** Random numbers from a seed (mulberry32). */
@@ -73,7 +61,6 @@ function randomOf(seed: number) {
 }
 
 test.each(seeds)('Two users lose, double and overwrite nothing: seed %i', async (seed) => {
-  await sql`truncate todo, audit restart identity`.execute(db);
   const random = randomOf(seed);
   const users = await Promise.all(
     ['A', 'B'].map(async (name) => {
