@@ -6,8 +6,7 @@ const { page, open, proxy, setOffline, store, stored, change, rows, link, checkb
 
 /** Saves a text offline that another person replaces by another one. */
 async function writeOffline() {
-  await store('Buy milk');
-  await open('/todos/edit/1');
+  await open('/todos/edit/1', 'Buy milk');
   await page().reload();
   await setOffline(true);
   await description().fill('Buy oat milk');
@@ -18,8 +17,7 @@ async function writeOffline() {
 
 describe('Nobody’s edit is overwritten', () => {
   test('by a tick of a list that is older', async () => {
-    await store('Buy milk');
-    await open('/todos');
+    await open('/todos', 'Buy milk');
     await change(1, 'Buy oat milk');
     await checkbox('Buy milk').check();
     await settles(stored, ['✓ Buy oat milk']);
@@ -28,8 +26,7 @@ describe('Nobody’s edit is overwritten', () => {
   });
 
   test('by a tick made offline, on a list that the service worker has kept', async () => {
-    await store('Buy milk', 'Rest');
-    await open('/todos');
+    await open('/todos', 'Buy milk', 'Rest');
     await page().reload();
     await setOffline(true);
     await page().reload();
@@ -58,7 +55,7 @@ describe('Nobody’s edit is overwritten', () => {
 
   test('by a text that waits for a choice; what was done after it is sent when it is discarded', async () => {
     await writeOffline();
-    await page().locator('.state', { hasText: 'Not sent yet' }).waitFor();
+    await page().locator('.waiting').waitFor();
     await button('Mark as done').click();
     await setOffline(false);
     await shows(page(), '“Buy oat milk” is not saved.');
@@ -85,8 +82,7 @@ describe('Nobody’s edit is overwritten', () => {
   });
 
   test('where each tag is refused; a save ends with a message', async () => {
-    await store('Buy milk');
-    await open('/todos/edit/1');
+    await open('/todos/edit/1', 'Buy milk');
     const answer = { status: 412, headers: { 'content-type': 'application/json' }, body: '{"message":"Changed"}' };
     proxy().fault = ({ method }) => (method === 'PUT' ? { answer } : undefined);
     await description().fill('Buy oat milk');

@@ -30,7 +30,7 @@ test.each(Object.entries(pages))('%s', async (name, path) => {
   for (const [device, viewport] of Object.entries({ phone, desktop })) {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page().setViewportSize(viewport);
-      await page().emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page().emulateMedia({ colorScheme });
       await page().goto(path);
       await isLoaded(page());
       await page().screenshot({ path: join(folder, `todos-${name}-${device}-${colorScheme}.png`) });

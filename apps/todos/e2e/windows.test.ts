@@ -1,15 +1,15 @@
-import { describe, expect, test } from '@jest/globals';
-import { desktop, hides, phone, settles, shows, useService } from '../test/browser.ts';
+import { expect, test } from '@jest/globals';
+import { desktop, phone, settles, shows, useService } from '../test/browser.ts';
+import { axeFindsNothing } from './axe.ts';
 
 const ui = useService();
-const { page, open, proxy, service, store, storeMany, description, button, link, checkbox } = ui;
+const { page, open, service, storeMany, description, button, link, checkbox, heading } = ui;
 
 /** A phone whose keyboard is open. */
 const lowPhone = { width: 375, height: 400 };
 
 test('Notices never cover Save, on any window', async () => {
-  await store('Buy milk', 'Buy bread');
-  await open('/todos');
+  await open('/todos', 'Buy milk', 'Buy bread');
   await checkbox('Buy bread').press('Space');
   await shows(page(), '“Buy bread” is done.');
   await link('Edit: Buy milk').press('Enter');
@@ -84,12 +84,26 @@ test('Without JavaScript the page says what to do', async () => {
   await plain.getByRole('link', { name: 'as plain data' }).click();
   await plain.waitForURL('**/api/todos');
   await context.close();
+
+  // axe needs scripts, so the page shows what browsers without them show.
+  const html = await (await fetch(service().url)).text();
+  const shown = html.replace(/<script.*?<\/script>|<\/?noscript>|<div id="app">.*?<\/div>/gs, '');
+  await page().route('**/', (route) => route.fulfill({ body: shown, contentType: 'text/html' }));
+  await page().goto('/');
+  await heading('Todos needs JavaScript').waitFor();
+  await axeFindsNothing(page());
 });
 
-test('A long list is printed whole, in dark letters on white', async () => {
+test('A long list is printed whole, in dark letters on white, also where the system is dark', async () => {
   await storeMany(1_000);
+  const colors = () =>
+    page().evaluate(() => {
+      const { color, backgroundColor } = getComputedStyle(document.documentElement);
+      return [color, backgroundColor];
+    });
   await page().emulateMedia({ colorScheme: 'dark' });
   await open('/todos');
+  expect(await colors()).toEqual(['rgb(232, 236, 233)', 'rgb(20, 24, 22)']);
   const rows = page().locator('.todos li');
   await rows.first().waitFor();
   expect(await rows.count()).toBeLessThan(100);
@@ -102,41 +116,6 @@ test('A long list is printed whole, in dark letters on white', async () => {
   await page().evaluate(() => dispatchEvent(new Event('beforeprint')));
   await page().emulateMedia({ colorScheme: 'dark', media: 'print' });
   await settles(() => rows.count(), 1_000);
-  const colors = await page().evaluate(() => {
-    const { color, backgroundColor } = getComputedStyle(document.documentElement);
-    return [color, backgroundColor];
-  });
-  expect(colors).toEqual(['rgb(28, 32, 30)', 'rgb(255, 255, 255)']);
+  expect(await colors()).toEqual(['rgb(28, 32, 30)', 'rgb(255, 255, 255)']);
   expect(await page().getByRole('link', { name: 'Edit: ' }).count()).toBe(0);
-});
-
-describe('The system’s settings', () => {
-  test('choose between light and dark', async () => {
-    const background = () => page().evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
-    await page().goto('/');
-    await page().emulateMedia({ colorScheme: 'light' });
-    const light = await background();
-    await page().emulateMedia({ colorScheme: 'dark' });
-    expect(await background()).not.toBe(light);
-  });
-
-  test('for forced colours leave done and open apart: the browser draws the boxes', async () => {
-    await store('Buy milk');
-    await page().emulateMedia({ forcedColors: 'active' });
-    await page().goto('/todos');
-    expect(await checkbox('Buy milk').evaluate((box) => getComputedStyle(box).appearance)).toBe('auto');
-  });
-
-  test('stop all motion where they ask for less', async () => {
-    const moving = () =>
-      page().evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length);
-    const release = proxy().hold('GET');
-    await page().goto('/todos');
-    await page().locator('.loading').waitFor();
-    expect(await moving()).toBeGreaterThan(0);
-    await page().emulateMedia({ reducedMotion: 'reduce' });
-    expect(await moving()).toBe(0);
-    release();
-    await hides(page(), 'Loading…');
-  });
 });

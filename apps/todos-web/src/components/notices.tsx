@@ -9,8 +9,7 @@ import { useListener } from '../hooks/use-listener.ts';
 const SHOWN_MS = 8_000;
 
 interface Notice {
-  kind: 'saved' | 'problem';
-  /** The todo or the form that it is about: a later notice about the same one takes its place. */
+  /** The todo or the form that it is about. */
   about: string;
   /** The row that it is about, which it does not cover. */
   item?: number | undefined;
@@ -25,30 +24,25 @@ interface Notice {
 const COVERED_PX = 170;
 
 const store = createStore({
-  notices: [] as Notice[],
+  notice: undefined as Notice | undefined,
   isAtTop: false,
   /** What a screen reader says while something goes on that others see. */
   said: '',
 });
 
-/** Shows and announces a sentence on every page. A success disappears by itself; a problem stays until the user closes it. */
+/** Shows and announces a sentence on every page, in the place of the last one. It disappears by itself. */
 export function notify(notice: Notice) {
-  const others = store.get().notices.filter(({ kind, about }) => kind === 'problem' && about !== notice.about);
   const row = document.querySelector(`[data-item="${notice.item}"]`)?.getBoundingClientRect();
-  store.update({
-    notices: [...others, notice],
-    isAtTop: row !== undefined && row.bottom > innerHeight - COVERED_PX && row.top > COVERED_PX,
-  });
+  const isAtTop = row !== undefined && row.bottom > innerHeight - COVERED_PX && row.top > COVERED_PX;
+  store.update({ notice, isAtTop });
 }
 
 /** Closes the notice about a todo or a form: it is no longer true. */
-export const closeNotice = (about: string) => closeWhere((notice) => notice.about === about);
-
-export const isNoticed = (about: string) => store.get().notices.some((notice) => notice.about === about);
-
-function closeWhere(isClosed: (notice: Notice) => boolean) {
-  store.update({ notices: store.get().notices.filter((notice) => !isClosed(notice)) });
+export function closeNotice(about: string) {
+  if (isNoticed(about)) store.update({ notice: undefined });
 }
+
+export const isNoticed = (about: string) => store.get().notice?.about === about;
 
 /** Announces a text for as long as the component that uses it shows the same to those who see. */
 export function useAnnouncement(text: string | undefined) {
@@ -60,73 +54,42 @@ export function useAnnouncement(text: string | undefined) {
 }
 
 export function Notices() {
-  const { notices, isAtTop, said } = store.use();
+  const { notice, isAtTop, said } = store.use();
   const box = useRef<HTMLDivElement>(null);
   const focusedBefore = useRef<Element | null>(null);
-  const saved = notices.find(({ kind }) => kind === 'saved');
 
   useEffect(() => {
-    if (!saved) return;
+    if (!notice) return;
     const close = () => {
       if (box.current!.contains(document.activeElement)) timer = setTimeout(close, SHOWN_MS);
-      else closeWhere((notice) => notice === saved);
+      else store.update({ notice: undefined });
     };
     let timer = setTimeout(close, SHOWN_MS);
     return () => clearTimeout(timer);
-  }, [saved]);
+  }, [notice]);
 
   useListener('keydown', ({ key, target, defaultPrevented }) => {
     // In a field, it clears the search or ends the composition of a word; elsewhere, it may have left something already.
     const isForField = (target as Element).matches('textarea, [type=search]');
-    if (key === 'Escape' && !isForField && !defaultPrevented) dismiss(() => true);
+    if (key === 'Escape' && !isForField && !defaultPrevented) dismiss();
   });
 
-  /** Closes notices by hand; the focus goes back to where it came from. */
-  function dismiss(isClosed: (notice: Notice) => boolean) {
+  /** Closes the notice by hand; the focus goes back to where it came from. */
+  function dismiss() {
     if (box.current!.contains(document.activeElement)) {
       const before = focusedBefore.current;
       const target = before?.isConnected ? before : document.querySelector('h1');
       (target as HTMLElement).focus({ preventScroll: true });
     }
-    closeWhere(isClosed);
+    store.update({ notice: undefined });
   }
 
-  const boxes = (kind: Notice['kind']) =>
-    notices
-      .filter((notice) => notice.kind === kind)
-      .map((notice) => {
-        const { about, isUndo, subject, text, onUndo } = notice;
-        return (
-          <div key={about} class={`line notice ${kind}`}>
-            <p>
-              {isUndo && 'Undone: '}
-              {subject && (
-                <>
-                  “<bdi>{subject}</bdi>”{' '}
-                </>
-              )}
-              {text}
-            </p>
-            {onUndo && (
-              <button
-                type="button"
-                onClick={() => {
-                  dismiss((other) => other.about === about);
-                  onUndo();
-                }}
-              >
-                Undo
-              </button>
-            )}
-            <button type="button" onClick={() => dismiss((other) => other.about === about)}>
-              Close
-            </button>
-          </div>
-        );
-      });
+  function undo() {
+    dismiss();
+    notice!.onUndo!();
+  }
 
-  // The regions are always there: one that comes together with its text is not announced. Of several problems, only the
-  // one that is new should be.
+  // The regions are always there: one that comes together with its text is not announced.
   return (
     <div
       class={isAtTop ? 'notices top' : 'notices'}
@@ -137,9 +100,28 @@ export function Notices() {
       }}
     >
       <Batches />
-      <div role="status">{boxes('saved')}</div>
-      <div role="alert" aria-atomic="false">
-        {boxes('problem')}
+      <div role="status">
+        {notice && (
+          <div key={notice.about} class="line notice">
+            <p>
+              {notice.isUndo && 'Undone: '}
+              {notice.subject && (
+                <>
+                  “<bdi>{notice.subject}</bdi>”{' '}
+                </>
+              )}
+              {notice.text}
+            </p>
+            {notice.onUndo && (
+              <button type="button" onClick={undo}>
+                Undo
+              </button>
+            )}
+            <button type="button" onClick={dismiss}>
+              Close
+            </button>
+          </div>
+        )}
       </div>
       <p class="hidden" role="status">
         {said}

@@ -10,12 +10,11 @@ interface PageProps {
   /** The tab's title; without it, the name of the client alone. */
   title?: string;
   heading: ComponentChildren;
-  class?: string;
   children: ComponentChildren;
 }
 
 /** Layout of every page: a title, a heading, and a place for the focus when it opens. */
-export function Page({ title, heading, class: name, children }: PageProps) {
+export function Page({ title, heading, children }: PageProps) {
   const h1 = useRef<HTMLHeadingElement>(null);
 
   useLayoutEffect(() => {
@@ -30,7 +29,7 @@ export function Page({ title, heading, class: name, children }: PageProps) {
   }, []);
 
   return (
-    <main id="content" class={name}>
+    <main id="content">
       <h1 ref={h1} tabIndex={-1} dir="auto">
         {heading}
       </h1>
@@ -39,15 +38,9 @@ export function Page({ title, heading, class: name, children }: PageProps) {
   );
 }
 
-export function Loading({ rows = 1 }: { rows?: number }) {
+export function Loading() {
   useAnnouncement('Loading…');
-  return (
-    <div class="loading">
-      {Array.from({ length: rows }, (_, row) => (
-        <div key={row} class="bar" />
-      ))}
-    </div>
-  );
+  return <p class="loading">Loading…</p>;
 }
 
 /** Says why `what` is not there, or not up to date, and offers to try again. */
@@ -69,14 +62,5 @@ export function Failure({ what, load: { isLoading, problem, retry } }: { what: s
         {isLoading ? 'Trying…' : 'Try again'}
       </button>
     </div>
-  );
-}
-
-/** Says what has become of the todo in a form. */
-export function Failed({ what, children }: { what: string; children: ComponentChildren }) {
-  return (
-    <p class="card failure" role="alert">
-      <strong>{what}</strong> {children}
-    </p>
   );
 }

@@ -40,7 +40,6 @@ export function Row({ todo: { id, description, isCompleted }, isSelected, isWait
       <label>
         <input
           type="checkbox"
-          class={isSelecting ? 'square' : undefined}
           aria-label={`${isSelecting ? 'Select' : 'Done'}: ${description}`}
           checked={isSelecting ? isSelected : isCompleted === 1}
           onClick={({ shiftKey }) => onChange(shiftKey)}

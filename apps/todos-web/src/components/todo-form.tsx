@@ -5,7 +5,6 @@ import { useDraft } from '../hooks/use-draft.ts';
 import { useSave, valuesLike } from '../hooks/use-save.ts';
 import { DescriptionField, isComposing } from './description-field.tsx';
 import { useAnnouncement } from './notices.tsx';
-import { Failed } from './page.tsx';
 import { Versions } from './versions.tsx';
 
 interface TodoFormProps {
@@ -112,12 +111,11 @@ export function TodoForm({ initial, draftKey, id, isGone: wasGone = false, stuck
           }}
         />
       )}
-      {isGone ? (
-        <Failed what="This todo is no longer there.">
-          What you have typed is still here: you can save it as a new todo.
-        </Failed>
-      ) : (
-        problem?.kind === 'unsure' && <Failed what="This may have been saved already.">{problem.message}</Failed>
+      {(isGone || problem?.kind === 'unsure') && (
+        <p class="card failure" role="alert">
+          <strong>{isGone ? 'This todo is no longer there.' : 'This may have been saved already.'}</strong>{' '}
+          {isGone ? 'What you have typed is still here: you can save it as a new todo.' : problem!.message}
+        </p>
       )}
       <DescriptionField
         field={field}

@@ -47,7 +47,7 @@ async function make(made: Made) {
   const saved = before.filter(isDone).length;
   if (saved < before.length && !batch) {
     const subject = shortened(before[0]!.description);
-    if (ended[0] === 'removed') notify({ kind: 'problem', about, subject, text: 'is no longer there.' });
+    if (ended[0] === 'removed') notify({ about, subject, text: 'is no longer there.' });
     return;
   }
   // Of a batch that was stopped, undo takes back what has been saved.
@@ -69,7 +69,6 @@ function tell(made: Made) {
     ? `is “${shortened(after[0]!.description)}” now`
     : `${batch ? `${formatCount(after.length)} ${after.length === 1 ? 'todo is' : 'todos are'}` : 'is'} ${state}`;
   notify({
-    kind: 'saved',
     about,
     isUndo,
     ...(batch ? {} : { subject, item: idOf(before[0]!.id) }),
@@ -81,7 +80,7 @@ function tell(made: Made) {
 /** Takes the last change back that has not been; one that is neither in sight nor named in a notice is named first. */
 export function undo() {
   const last = history.at(-1);
-  if (!last) notify({ kind: 'saved', about: 'undo', text: 'There is nothing to undo.' });
+  if (!last) notify({ about: 'undo', text: 'There is nothing to undo.' });
   else if (isNoticed(last.about) || last.before.every(isInSight)) takeBack(last);
   else tell(last);
 }
@@ -111,7 +110,7 @@ function takeBack(made: Made) {
     after.push(undone);
   });
   if (after.length === 0) {
-    notify({ kind: 'saved', about: made.about, text: 'It has been changed since.' });
+    notify({ about: made.about, text: 'It has been changed since.' });
     return;
   }
   const undone = { ...toMake(before, (_todo, index) => after[index]!), isUndo: true };
@@ -128,11 +127,8 @@ export function stopBatch(name: string) {
 }
 
 /** Adds todos in their order. @returns how many have been saved, once it is known of all */
-export async function addTodos(descriptions: string[], replaced: string[] = []) {
-  const { outcomes } = enter(
-    descriptions.map((description) => ({ mine: { id: 0, description, isCompleted: 0 } })),
-    replaced,
-  );
+export async function addTodos(descriptions: string[]) {
+  const { outcomes } = enter(descriptions.map((description) => ({ mine: { id: 0, description, isCompleted: 0 } })));
   return (await Promise.all(outcomes)).filter((outcome) => outcome === 'done').length;
 }
 
@@ -154,7 +150,6 @@ export function saveTyped(base: Todo | undefined, mine: Todo, replaced?: string)
   const ended = outcomes[0]!.then((outcome) => {
     if (outcome === 'done') {
       notify({
-        kind: 'saved',
         about: made ? made.about : key,
         text: 'Saved.',
         onUndo: made ? () => takeBack(made) : undefined,

@@ -27,13 +27,16 @@ export interface Change {
 /** How a change has ended; `removed` when a person took it back before it was sent. */
 export type Outcome = 'done' | 'stuck' | 'removed';
 
+/** How far a batch has got. */
+type Progress = NonNullable<Change['batch']> & { left: number; isCompleted: Todo['isCompleted'] };
+
 /** What pages show of the outbox. It follows the changes with a delay, so that many of them redraw a page a few times a second. */
 export const outbox = createStore({
   /** Whether it is known what earlier pages have left. */
   isOpened: false,
   waiting: 0,
   stuck: [] as Change[],
-  batches: [] as { name: string; of: number; left: number; isCompleted: Todo['isCompleted'] }[],
+  batches: [] as Progress[],
   /** Why what waits could not be sent. */
   trouble: undefined as string | undefined,
   /** Whether changes survive this page. */
@@ -47,7 +50,6 @@ const CHUNK = 250;
 
 const changes = new Map<string, Change>();
 const byTodo = new Map<number, Change[]>();
-const batches = new Map<string, { of: number; left: number; isCompleted: Todo['isCompleted'] }>();
 
 /** What is to be sent, in its order; changes that were made one by one do not wait for those of a batch. */
 export const waiting = { single: new Map<string, Change>(), batch: new Map<string, Change>() };
@@ -175,6 +177,7 @@ function apply(put: Change[], removed: string[]) {
     const change = changes.get(key);
     if (!change) continue;
     unindex(change);
+    queueOf(change).delete(key);
     touched.add(change.mine.id);
     changes.delete(key);
     settle(change, 'removed');
@@ -184,10 +187,10 @@ function apply(put: Change[], removed: string[]) {
     // Another tab may tell of it later than it has been sent.
     if (over.has(change.key) && change.state === 'waiting') continue;
     if (before) {
-      unindex(before, change.state === 'waiting');
+      unindex(before);
       touched.add(before.mine.id);
     }
-    index(change, before?.state === 'waiting');
+    index(change);
     touched.add(change.mine.id);
     if (change.state !== 'waiting') settle(change, change.state);
   }
@@ -202,9 +205,10 @@ function settle({ key }: Change, outcome: Outcome) {
   watchers.delete(key);
 }
 
-/** @param isCounted whether it waits already, and keeps its place */
-function index(change: Change, isCounted = false) {
-  const { key, state, base, mine, batch } = change;
+const queueOf = ({ batch }: Change) => waiting[batch ? 'batch' : 'single'];
+
+function index(change: Change) {
+  const { key, state, base, mine } = change;
   changes.set(key, change);
   latest = Math.max(latest, parseInt(key, 10));
   const others = changesOf(mine.id);
@@ -213,24 +217,15 @@ function index(change: Change, isCounted = false) {
     [...others, change].sort((a, b) => (a.key < b.key ? -1 : 1)),
   );
   if (!base && mine.id > 0) learnId(key, mine.id);
-  if (state !== 'waiting') return;
-  waiting[batch ? 'batch' : 'single'].set(key, change);
-  if (!batch || isCounted) return;
-  const counts = batches.get(batch.name) ?? { of: batch.of, left: 0, isCompleted: mine.isCompleted };
-  counts.left += 1;
-  batches.set(batch.name, counts);
+  // One that waits already keeps its place.
+  if (state === 'waiting') queueOf(change).set(key, change);
+  else queueOf(change).delete(key);
 }
 
-function unindex({ key, state, mine, batch }: Change, isStillWaiting = false) {
+function unindex({ key, mine }: Change) {
   const others = changesOf(mine.id).filter((change) => change.key !== key);
   if (others.length > 0) byTodo.set(mine.id, others);
   else byTodo.delete(mine.id);
-  if (state !== 'waiting' || isStillWaiting) return;
-  waiting[batch ? 'batch' : 'single'].delete(key);
-  const counts = batch && batches.get(batch.name);
-  if (!counts) return;
-  counts.left -= 1;
-  if (counts.left === 0) batches.delete(batch.name);
 }
 
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -241,7 +236,16 @@ function redraw() {
     outbox.update({
       waiting: waiting.single.size + waiting.batch.size,
       stuck: [...changes.values()].filter(({ state }) => state === 'stuck'),
-      batches: Array.from(batches, ([name, counts]) => ({ name, ...counts })),
+      batches: countBatches(),
     });
   }, REDRAW_MS);
+}
+
+function countBatches() {
+  const batches = new Map<string, Progress>();
+  for (const { batch, mine } of waiting.batch.values()) {
+    const { left } = batches.get(batch!.name) ?? { left: 0 };
+    batches.set(batch!.name, { ...batch!, left: left + 1, isCompleted: mine.isCompleted });
+  }
+  return [...batches.values()];
 }

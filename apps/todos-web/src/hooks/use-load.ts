@@ -1,12 +1,12 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { asProblem, type Problem } from '../data/api.ts';
 import { useListener } from './use-listener.ts';
 
 /** Delay between looks at what others have written, while the tab is visible. */
 const POLL_MS = 15_000;
 
-/** Polls between two loads of a list that has no tag: of more than 50,000 todos, which come whole each time. */
-const UNTAGGED_POLLS = 20;
+/** Delay for a list that has no tag: of more than 50,000 todos, which come whole each time. */
+const UNTAGGED_POLL_MS = 300_000;
 
 /** How a page's data are: still coming, there, or not to be had. */
 export interface Load {
@@ -47,16 +47,14 @@ export function useLoad(load: () => Promise<unknown>): Load {
 export function useFreshLoad(load: () => Promise<unknown>, isTagged = () => true): Load {
   const result = useLoad(load);
   const { isLoading, retry } = result;
-  const polls = useRef(0);
   const look = () => {
     if (!document.hidden) retry();
   };
   useEffect(() => {
     const poll = () => {
-      polls.current += 1;
-      if (!isLoading && navigator.onLine && (isTagged() || polls.current % UNTAGGED_POLLS === 0)) look();
+      if (!isLoading && navigator.onLine) look();
     };
-    const timer = setInterval(poll, POLL_MS);
+    const timer = setInterval(poll, isTagged() ? POLL_MS : UNTAGGED_POLL_MS);
     return () => clearInterval(timer);
   }, [isLoading]);
   useListener('visibilitychange', look);

@@ -25,10 +25,10 @@ export function Details({ id }: { id: string }) {
       {!todo && load.isLoading && !load.problem && <Loading />}
       {todo && (
         <div class="card" data-item={todo.id}>
-          <p class={todo.isCompleted ? 'state done' : 'state'}>
-            <span class="pill">{todo.isCompleted ? 'Done' : 'Open'}</span> Todo {todo.id}
+          <p class="line small">
+            <b>{todo.isCompleted ? 'Done' : 'Open'}</b> Todo {todo.id}
             {isWaiting(todo.id) && (
-              <span class="waiting small">
+              <span class="waiting">
                 <ClockIcon /> Not sent yet
               </span>
             )}

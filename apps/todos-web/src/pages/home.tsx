@@ -8,7 +8,7 @@ export function Home() {
   const { timesLoaded, todos } = useTodos();
   const load = useFreshLoad(loadTodos, isListTagged);
   return (
-    <Page class="home" heading="What’s left to do?">
+    <Page heading="What’s left to do?">
       <p class="lead">Write it down, find it again, tick it off. Everybody who opens this page shares one list.</p>
       {load.problem && (
         <Failure what={`Your todos could not be counted${timesLoaded > 0 ? ' anew' : ''}.`} load={load} />
@@ -28,7 +28,7 @@ export function Home() {
 
 function Counts({ todos }: { todos: { isCompleted: 0 | 1 }[] }) {
   const done = todos.filter(({ isCompleted }) => isCompleted).length;
-  if (todos.length === 0) return <p class="card empty">There are no todos yet. Write down the first one.</p>;
+  if (todos.length === 0) return <p class="card">There are no todos yet. Write down the first one.</p>;
   return (
     <div class="line counts">
       <a class="card" href="/todos?show=open">

@@ -31,7 +31,6 @@ export function List() {
   const { query } = useLocation();
   const { timesLoaded, todos } = useTodos();
   const load = useFreshLoad(loadTodos, isListTagged);
-  const [leftForm] = useState(takeLeftForm);
   const asked = query.get('show') ?? '';
   const show = Object.hasOwn(filters, asked) ? (asked as Filter) : 'all';
   const text = query.get('q') ?? '';
@@ -42,16 +41,16 @@ export function List() {
         <Failure what={`Your todos could not be ${timesLoaded > 0 ? 'brought up to date' : 'loaded'}.`} load={load} />
       )}
       {timesLoaded > 0 && todos.length === 0 ? (
-        <div class="card empty">
+        <div class="card line banner">
           <p>There are no todos yet.</p>
           <a class="button" href="/todos/new">
             Write down the first one
           </a>
         </div>
       ) : (
-        <Todos todos={todos} timesLoaded={timesLoaded} show={show} text={text} leftForm={leftForm} />
+        <Todos todos={todos} timesLoaded={timesLoaded} show={show} text={text} />
       )}
-      {timesLoaded === 0 && load.isLoading && !load.problem && <Loading rows={6} />}
+      {timesLoaded === 0 && load.isLoading && !load.problem && <Loading />}
     </Page>
   );
 }
@@ -65,7 +64,6 @@ async function add(descriptions: string[], show: Filter, text: string) {
   );
   if (added === 0 || (show !== 'done' && found.length === descriptions.length)) return;
   notify({
-    kind: 'saved',
     about: 'added',
     ...(added === 1 ? { subject: shortened(descriptions[0]!) } : {}),
     text: `${added === 1 ? 'is' : `${added} todos are`} saved, but not among those that are listed here.`,
@@ -77,12 +75,11 @@ interface TodosProps {
   timesLoaded: number;
   show: Filter;
   text: string;
-  /** The todo whose form was left last. */
-  leftForm: number | undefined;
 }
 
-function Todos({ todos, timesLoaded, show, text, leftForm }: TodosProps) {
+function Todos({ todos, timesLoaded, show, text }: TodosProps) {
   outbox.use();
+  const [leftForm] = useState(takeLeftForm);
   const [selected, setSelected] = useState<ReadonlySet<number>>();
   const [looks, setLooks] = useState(0);
   const lookAgain = () => setLooks((times) => times + 1);
@@ -218,7 +215,7 @@ function arranged(todos: Todo[], show: Filter, text: string, placed: Map<number,
 function Nothing({ show, text }: Pick<TodosProps, 'show' | 'text'>) {
   const kind = show === 'all' ? '' : `${show} `;
   return (
-    <div class="card empty">
+    <div class="card line banner">
       {text ? (
         <p>
           No {kind}todo contains “<bdi>{text}</bdi>”.
