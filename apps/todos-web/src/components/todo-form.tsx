@@ -1,29 +1,21 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { remainingOf, TOO_LONG, type Values } from '../data/description.ts';
-import type { Change } from '../data/outbox.ts';
 import { useDraft } from '../hooks/use-draft.ts';
-import { useSave, valuesLike } from '../hooks/use-save.ts';
+import { useSave, valuesLike, type SaveOptions } from '../hooks/use-save.ts';
 import { DescriptionField, isComposing } from './description-field.tsx';
 import { useAnnouncement } from './notices.tsx';
 import { Versions } from './versions.tsx';
 
-interface TodoFormProps {
+interface TodoFormProps extends SaveOptions {
   initial: Values;
   /** Under which what is typed is kept. */
   draftKey: string;
-  /** The todo to edit; without one, a save creates a new one. */
-  id?: number | undefined;
-  /** Whether the todo to edit has been deleted. */
-  isGone?: boolean;
-  /** An earlier change that could not be saved. */
-  stuck?: Change | undefined;
   /** Where to go without saving. */
   cancel: string;
-  /** @param isGone whether the todo to edit has been deleted */
-  onLeave: (isGone: boolean) => void;
 }
 
-export function TodoForm({ initial, draftKey, id, isGone: wasGone = false, stuck, cancel, onLeave }: TodoFormProps) {
+export function TodoForm(props: TodoFormProps) {
+  const { initial, draftKey, stuck, cancel, onLeave } = props;
   const unsaved = stuck && {
     base: valuesLike(initial, stuck.base ?? initial),
     values: valuesLike(initial, stuck.mine),
@@ -31,13 +23,7 @@ export function TodoForm({ initial, draftKey, id, isGone: wasGone = false, stuck
   const draft = useDraft(draftKey, initial, unsaved);
   const { conflict } = draft;
   const { description, isCompleted } = draft.values;
-  const { isGone, isSaving, problem, save, drop, clearProblem } = useSave({
-    draft,
-    id,
-    wasGone,
-    stuck,
-    onSaved: onLeave,
-  });
+  const { isGone, isSaving, problem, save, drop, clearProblem } = useSave(draft, props);
   const [wasTried, setTried] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const versions = useRef<HTMLFieldSetElement>(null);

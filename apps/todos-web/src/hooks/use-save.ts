@@ -6,21 +6,21 @@ import { changeOf, update, type Change } from '../data/outbox.ts';
 import { isOnItsWay } from '../data/sender.ts';
 import type { useDraft } from './use-draft.ts';
 
-interface SaveOptions {
-  draft: ReturnType<typeof useDraft<Values>>;
+export interface SaveOptions {
   /** The todo to replace; without one, a save creates a new one. */
-  id: number | undefined;
+  id?: number;
   /** Whether that todo has been deleted. */
-  wasGone: boolean;
+  isGone?: boolean;
   /** An earlier change that could not be saved. */
-  stuck: Change | undefined;
+  stuck?: Change | undefined;
   /** @param isGone whether the todo has been deleted */
-  onSaved: (isGone: boolean) => void;
+  onLeave: (isGone: boolean) => void;
 }
 
 /** Saves what was typed into a form by way of the outbox, and says what keeps it from being saved. */
-export function useSave({ draft, id, wasGone, stuck, onSaved }: SaveOptions) {
-  const [isGone, setGone] = useState(wasGone);
+export function useSave(draft: ReturnType<typeof useDraft<Values>>, options: SaveOptions) {
+  const { id, stuck, onLeave } = options;
+  const [isGone, setGone] = useState(options.isGone ?? false);
   const [isSaving, setSaving] = useState(false);
   const [problem, setProblem] = useState(stuck?.problem);
   /** Change that this form has made, or that it began with: the next one stands for it. */
@@ -41,7 +41,7 @@ export function useSave({ draft, id, wasGone, stuck, onSaved }: SaveOptions) {
     const outcome = await saving.ended;
     if (isLeft.current) return;
     if (outcome !== 'stuck') {
-      onSaved(isGone);
+      onLeave(isGone);
       return;
     }
     const { problem: why, present } = changeOf(saving.key)!;
