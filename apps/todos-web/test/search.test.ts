@@ -32,6 +32,7 @@ const matches: [string, string, string][] = [
   ['straight quotes and hyphens', `"don't" - 3-4`, '“don’t” – 3‑4'],
   ['a part of a ligature', 'office', 'Oﬃce'],
   ['an emoji of a family', '👩', '👩‍👩‍👧 party'],
+  ['without soft hyphens and joiners within words', 'coffee cups', 'cof\u00adfee cu\u2060ps'],
   ['beside marks of direction', 'abc def', '\u200fabc\u2067 def\u2069'],
 ];
 
