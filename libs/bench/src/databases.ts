@@ -97,6 +97,8 @@ const execute = (url: string, ...statements: string[]) =>
 
 async function withClient<Result>(url: string, use: (client: pg.Client) => Promise<Result>): Promise<Result> {
   const client = new pg.Client({ connectionString: url });
+  // Without a listener, the end of the server would end the process; the statement in flight reports it.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     return await use(client);

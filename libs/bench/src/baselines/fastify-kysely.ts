@@ -18,6 +18,7 @@ interface Tables {
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL!, max: 10, idleTimeoutMillis: 300_000 });
+pool.on('error', console.error);
 const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 const app = Fastify();
 
