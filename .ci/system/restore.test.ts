@@ -78,7 +78,7 @@ function expectExact(database: Name) {
   expect(isExact(database)).toBe(true);
 }
 
-test('A dump keeps the row counts', async () => {
+test('A dump keeps the row counts', () => {
   const [dump, restore] = block('operate.md', 'sh\ndocker compose exec -T postgres pg_dump')
     .replaceAll(/docker compose exec -T postgres (\\\n)?/g, '')
     .split(/^docker compose .*\n/m);

@@ -65,9 +65,7 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
   const settings = orExit(() => loadSettings(process.env, defaultPort));
   const command = process.argv[2];
   if (command !== undefined && !['migrate', 'recount'].includes(command)) {
-    exit(
-      `${command} is no command; there are migrate, which only migrates, recount, which counts rows anew, and health, which asks a running service`,
-    );
+    exit(`Unknown command "${command}". Use "migrate", "recount" or "health".`);
   }
 
   const assembled = assembleService(definition, settings).catch((error: unknown) => exit((error as Error).message));
