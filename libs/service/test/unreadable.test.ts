@@ -143,7 +143,7 @@ test.each([
     ) ?? 0;
   const countedBefore = await counted();
   let answers = '';
-  // What comes after CONNECT is for nobody.
+  // Nothing reads what follows CONNECT.
   const request = `${before}CONNECT notes:443 HTTP/1.1\r\nhost: notes:443\r\n\r\nPOST /notes HTTP/1.1\r\n`;
   const lines = await linesOf(async () => {
     answers = await exchange(service.url, request);

@@ -101,7 +101,7 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
     return outcomes;
   }
 
-  /** Expired keys are deleted after an insert, which would wait for the keys of other inserts. What is left, a later insert deletes. */
+  /** Expired keys are deleted after an insert, which would wait for the keys of other inserts. A later insert deletes the rest. */
   private countKeys(keys: number) {
     this.#keysUntilDeletion -= keys;
     if (this.#keysUntilDeletion > 0) return;
