@@ -48,7 +48,7 @@ test.each<[string, check: string, shown: RegExp, Plant]>([
     'a batch that mixes up two results',
     'items are linearizable',
     / (GET|POST) /,
-    { text: 'order by given.ordinality', by: 'order by given.ordinality / 2, given.ordinality desc' },
+    { text: 'order by ordinality', by: 'order by ordinality / 2, ordinality desc' },
   ],
   [
     'a write that is acknowledged though another one had locked its row',
