@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Route } from 'playwright-core';
+import type { Request, Route } from 'playwright-core';
 import { settles, shows, useService } from '../test/browser.ts';
 
 const ui = useService();
@@ -225,11 +225,15 @@ describe('A response that was asked for earlier and comes later changes nothing:
   test('of a todo, after a tick', async () => {
     await open('/todos', 'Buy milk');
     const arrive = proxy().holdNext('/api/todos/1');
+    // The page may give the request up, too.
+    const late = new Promise<void>((resolve) => {
+      const listen = (request: Request) => request.url().endsWith('/1') && resolve();
+      page().on('requestfinished', listen).on('requestfailed', listen);
+    });
     await link('Buy milk').click();
     await settles(() => proxy().seen.at(-1), expect.objectContaining({ path: '/api/todos/1', status: 200 }));
     await button('Mark as done').click();
     await settles(stored, ['✓ Buy milk']);
-    const late = page().waitForEvent('requestfinished', (request) => request.url().endsWith('/1'));
     arrive();
     await late;
     await page().evaluate(() => new Promise((resolve) => setTimeout(resolve)));
