@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
@@ -34,6 +34,12 @@ test('Workflows pin actions, keep no credentials, and let only publishing jobs w
   expect(writing).toEqual([...publishing, 'image: packages', 'client: id-token', 'client: attestations']);
   for (const checkout of steps.filter(({ uses }) => uses?.startsWith('actions/checkout@')))
     expect(checkout.with).toMatchObject({ 'persist-credentials': false });
+});
+
+test('A push to main and .ci/run run the same steps', () => {
+  const expected = readdirSync(join(workspace, '.ci/steps')).map((name) => `.ci/steps/${name}`);
+  for (const script of [read('.ci/run'), steps.map(({ run }) => run).join('\n')])
+    expect([...new Set(script.match(/\.ci\/steps\/\w+/g))].sort()).toEqual(expected.sort());
 });
 
 test('Images are published from the archives that were tested, and attested', () => {

@@ -125,6 +125,15 @@ describe('What was typed', () => {
     expect(await description().inputValue()).toBe('');
     expect(await page().getByText('What you typed here before').count()).toBe(0);
   });
+
+  test('is not kept where it was taken back', async () => {
+    await open('/todos/edit/1', 'Buy milk');
+    await description().fill('Buy');
+    await description().fill('Buy milk');
+    await page().reload();
+    await description().waitFor();
+    expect(await page().getByText('What you typed here before').count()).toBe(0);
+  });
 });
 
 describe('A form that was opened from the list leads back to it as it was', () => {
@@ -150,6 +159,20 @@ describe('A form that was opened from the list leads back to it as it was', () =
     await link(name).click();
     await settles(() => description().inputValue(), key === 'Cancel' ? 'Number 40' : 'Number forty');
   });
+});
+
+test('A tick and an edit of the same todo are saved one after the other, and neither is lost', async () => {
+  await open('/todos', 'Buy milk');
+  await checkbox('Buy milk').waitFor();
+  const release = proxy().hold('PUT');
+  await checkbox('Buy milk').click();
+  await link('Edit: Buy milk').click();
+  await page().getByRole('checkbox', { name: 'Done', checked: true }).waitFor();
+  await description().fill('Buy oat milk');
+  await button('Save').click();
+  release();
+  await settles(rows, ['Buy oat milk']);
+  await settles(stored, ['✓ Buy oat milk']);
 });
 
 describe('A notice', () => {

@@ -50,6 +50,8 @@ describe('Every page', () => {
     await settles(() => page().title(), title);
     await settles(headingText, name);
     await isLoaded(page());
+    expect(await page().getByRole('navigation', { name: 'Main' }).count()).toBe(1);
+    expect(await page().locator('html').getAttribute('lang')).toBe('en');
     await axeFindsNothing(page());
     await fitsPhone();
   });

@@ -119,3 +119,18 @@ test('A long list is printed whole, in dark letters on white, also where the sys
   expect(await colors()).toEqual(['rgb(28, 32, 30)', 'rgb(255, 255, 255)']);
   expect(await page().getByRole('link', { name: 'Edit: ' }).count()).toBe(0);
 });
+
+test('With forced colours done and open differ: the browser draws the boxes', async () => {
+  await page().emulateMedia({ forcedColors: 'active' });
+  await open('/todos', 'Buy milk');
+  expect(await checkbox('Buy milk').evaluate((box) => getComputedStyle(box).appearance)).toBe('auto');
+});
+
+test('Nothing moves while a list loads, which a person may ask for', async () => {
+  const release = ui.proxy().hold('GET');
+  await page().goto(`${ui.proxy().url}/todos`);
+  await page().locator('.loading').waitFor();
+  expect(await page().evaluate(() => document.getAnimations().length)).toBe(0);
+  release();
+  await settles(() => page().locator('.loading').count(), 0);
+});

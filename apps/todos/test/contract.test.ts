@@ -68,6 +68,11 @@ describe('GET /api/todos', () => {
       { id: ids[2], description: 'c', isCompleted: 0 },
     ]);
   });
+
+  test('answers all of 1,234', async () => {
+    await sql`insert into todo (description) select 'todo ' || n from generate_series(1, 1234) n`.execute(service.db);
+    expect(await list()).toHaveLength(1_234);
+  });
 });
 
 describe('GET /api/todos/:id', () => {

@@ -117,6 +117,18 @@ describe('In production mode', () => {
     expect(connections).toBe(1);
   });
 
+  test('a range of a file: 206, 416 with its length where it lacks the range, and 200 with If-Range', async () => {
+    const { text } = await get('/robots.txt');
+    const range = async (headers: Record<string, string>) => {
+      const response = await get('/robots.txt', headers);
+      return [response.status, response.headers.get('content-range')];
+    };
+    expect(await range({ range: 'bytes=0-3' })).toEqual([206, `bytes 0-3/${text.length}`]);
+    expect(await range({ range: 'bytes=999-' })).toEqual([416, `bytes */${text.length}`]);
+    const date = 'Fri, 01 Jan 2100 00:00:00 GMT';
+    expect(await range({ range: 'bytes=0-3', 'if-range': date })).toEqual([200, null]);
+  });
+
   test.each(['br', 'gzip'])('pages and assets come compressed with %s, by the same address', async (encoding) => {
     for (const path of ['/', '/todos/1', ...(await assetPaths())]) {
       const plain = await get(path, { 'accept-encoding': 'identity' });

@@ -63,6 +63,11 @@ describe('A 503', () => {
     // Jest fails a test that leaves one.
     expect(proxy.received).toHaveLength(1);
   });
+
+  test('gets no retry without fetchWithRetries', async () => {
+    plan(busy('0'));
+    expect((await itemsClient({ baseUrl: proxy.url }).GET('/v1/items')).response.status).toBe(503);
+  });
 });
 
 describe('A lost connection', () => {

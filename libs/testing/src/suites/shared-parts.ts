@@ -58,7 +58,8 @@ export async function testSharedParts({ name, table, list, one, writes }: App) {
         const limited = start({ DATABASE_URL: ofRole, MIGRATE_ON_START: 'false' });
         const url = await limited.listening();
         expect(await ready(url)).toEqual({ message: 'ready' });
-        expect(isSuccess(await write(writes(7)[0], url, { 'idempotency-key': 'key' }))).toBe(true);
+        for (const turn of [1, 2])
+          expect([turn, isSuccess(await write(writes(7)[0], url, { 'idempotency-key': 'key' }))]).toEqual([turn, true]);
         for (const each of writes(1)) expect([each, isSuccess(await write(each, url))]).toEqual([each, true]);
         expect((await send(url, list)).status).toBe(200);
         limited.child.kill('SIGTERM');
