@@ -4,7 +4,7 @@
 set -eu
 app=${1:?usage: docker/build.sh APP}
 cd "$(dirname "$0")/.."
-. docker/engine.sh
+. docker/e2e/images/engine.sh
 
 # The same commit gives the same labels, so nothing is built twice. A clone without its history has no revision.
 revision=$(git describe --always --dirty --abbrev=40 --exclude='*' 2>/dev/null || echo unknown)

@@ -5,7 +5,7 @@ import { ensureDatabase } from '@rest-services/local-postgres';
 import { openTestConnection, startProcess } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { startPatroni, type Member } from './patroni.ts';
-import { main } from './program.ts';
+import { main } from '../program.ts';
 
 // Histories of clients tell of a lost write, of a read that misses one, and of a late response.
 

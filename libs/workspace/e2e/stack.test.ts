@@ -11,7 +11,7 @@ import { freePort, startCluster, type Cluster } from '@rest-services/local-postg
 // It runs an app, on which no lib may depend: as one of local-postgres, this test would not run after a change of the app.
 // commands.test.ts types what README.md says to start.
 
-const workspace = join(import.meta.dirname, '../..');
+const workspace = join(import.meta.dirname, '../../..');
 const stack = join(workspace, 'libs/local-postgres/src/stack/stack.ts');
 
 let directory: string;

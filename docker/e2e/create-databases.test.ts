@@ -9,10 +9,10 @@ import { startCluster, type Cluster } from '@rest-services/local-postgres';
 import { parseConnectionUrl } from '@rest-services/database';
 import { sendJson, startProcess } from '@rest-services/testing';
 import pg from 'pg';
-import { block } from '../block.ts';
+import { block } from './block.ts';
 import { main } from './program.ts';
 
-const docker = join(import.meta.dirname, '../../docker');
+const docker = join(import.meta.dirname, '..');
 const run = promisify(execFile);
 
 let folder: string;

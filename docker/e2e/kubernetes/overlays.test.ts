@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { services } from '@rest-services/workspace';
 import { parse } from 'yaml';
-import { EnvironmentVariables, loadSettings } from '../../libs/service/src/settings.ts';
+import { EnvironmentVariables, loadSettings } from '../../../libs/service/src/settings.ts';
 import { block } from '../block.ts';
 import { copyKubernetes, environment, folder, render, type KubernetesObject } from './render.ts';
 

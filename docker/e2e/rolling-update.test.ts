@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
 import { load, processesOf } from '@rest-services/testing';
-import { block } from '../block.ts';
+import { block } from './block.ts';
 import { main, startProgram } from './program.ts';
 
 const processes = processesOf(main);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-export const folder = join(import.meta.dirname, '../../docker/observability');
+export const folder = join(import.meta.dirname, '../../observability');
 export const read = (file: string) => readFileSync(join(folder, file), 'utf8');
 
 interface Rule {

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from '@jest/globals';
 import { createTree } from '@nx/devkit/testing';
-import generateService from '../../libs/workspace/src/generators/service/generator.ts';
+import generateService from '../src/generators/service/generator.ts';
 import { copyWorkspace, git, linkProject, plainEnvironment } from './copy.ts';
 
 const run = promisify(execFile);
-const workspace = join(import.meta.dirname, '../..');
+const workspace = join(import.meta.dirname, '../../..');
 const copy = mkdtempSync(join(tmpdir(), 'generator-test-'));
 afterAll(() => rmSync(copy, { recursive: true }));
 
@@ -56,7 +56,7 @@ test(
     // As `npm run record-responses`: of a new service, no test has the name.
     await inCopy('nx', 'test', name, '--', 'shared', '--testNamePattern=recorded');
     await inCopy('nx', 'build', 'client');
-    await inCopy('jest', '--config', '.ci/jest.config.mjs', 'deployment');
+    await inCopy('jest', '--config', 'docker/e2e/jest.config.mjs', 'compose');
   },
   TIMEOUT_MS,
 );

@@ -7,7 +7,7 @@ import { startProcess } from '@rest-services/testing';
 import pg from 'pg';
 import { dashboardQueries, rules } from './files.ts';
 
-const workspace = join(import.meta.dirname, '../..');
+const workspace = join(import.meta.dirname, '../../..');
 const main = join(workspace, 'apps/items/dist/main.js');
 const firstHour = readFileSync(join(workspace, 'docker/observability/first-hour.md'), 'utf8');
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const docker = join(import.meta.dirname, '../docker');
+const docker = join(import.meta.dirname, '..');
 
 /**
  * Reads a block of code from a document.

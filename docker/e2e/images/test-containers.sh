@@ -2,9 +2,9 @@
 # Builds the images and tests them as containers.
 # README.md lists the variables that it reads. With IMAGES_ARE_LOADED=true, it tests rest-services/APP:latest as they are.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../../.."
 export PATH="$PWD/node_modules/.bin:$PATH"
-. docker/engine.sh
+. docker/e2e/images/engine.sh
 case $CONTAINER_ENGINE in
 *buildah*)
   echo "Buildah builds containers and does not run them: install podman." >&2
@@ -27,10 +27,10 @@ remove_containers() {
 }
 trap remove_containers EXIT
 
-cd docker
+cd docker/e2e/images
 # Not through npx, which would not pass a signal on. After one, the first wait ends before Jest does.
 NODE_OPTIONS='--experimental-vm-modules --disable-warning=ExperimentalWarning' \
-  ../node_modules/.bin/jest --config ../.ci/jest.config.mjs --rootDir . --testMatch '<rootDir>/*.test.ts' --json --outputFile=test-results.json "$@" &
+  ../../../node_modules/.bin/jest --config ../jest.config.mjs --json --outputFile=test-results.json e2e/images/ "$@" &
 jest=$!
 trap 'kill $jest; wait $jest' INT TERM HUP
 wait $jest

@@ -24,7 +24,7 @@ interface Pod {
   containers: { image: string; env: { name: string; value?: string }[]; volumeMounts: { mountPath: string }[] }[];
 }
 
-export const folder = join(import.meta.dirname, '../../docker/kubernetes');
+export const folder = join(import.meta.dirname, '../../kubernetes');
 
 /** Renders a folder of docker/kubernetes, or of a copy of it. @returns its objects by their kind, of which there is one each */
 export function render(name: string, within = folder) {

@@ -2,8 +2,8 @@
 # Makes an image that takes the place of the official one of Node.js where no registry can be reached: Debian, node, npm.
 # Needs root, podman and debootstrap, the packages of the workspace, and a Debian mirror.
 set -eu
-name=${1:?usage: docker/stand-in-base-image.sh NAME}
-cd "$(dirname "$0")/.."
+name=${1:?usage: docker/e2e/images/stand-in-base-image.sh NAME}
+cd "$(dirname "$0")/../../.."
 root=$(mktemp --directory)
 trap 'rm -rf "$root"' EXIT
 

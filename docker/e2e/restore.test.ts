@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
 import { startProcess } from '@rest-services/testing';
-import { block } from '../block.ts';
+import { block } from './block.ts';
 import { asUnprivileged, main, temporaryFolder } from './program.ts';
 
 // Types the lines of docker/operate.md that back up and restore, on a server of Debian's newest PostgreSQL.

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-const workspace = join(import.meta.dirname, '../..');
+const workspace = join(import.meta.dirname, '../../..');
 
 /** Environment without what Jest, Git and the Nx that run a test have set. npm uses its cache before a registry. */
 export const plainEnvironment: NodeJS.ProcessEnv = {

@@ -11,7 +11,7 @@ import { services } from '@rest-services/workspace';
 
 // The images as they run in production: not as root, on a read-only file system, in 256 MB. test-containers.sh starts this.
 
-const workspace = join(import.meta.dirname, '..');
+const workspace = join(import.meta.dirname, '../../..');
 
 const words = (variable: string) => process.env[variable]?.split(' ').filter(Boolean) ?? [];
 const [engine, ...engineArguments] = words('CONTAINER_ENGINE') as [string, ...string[]];

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 
 // The promises to users of the images and of the client.
 
-const workspace = join(import.meta.dirname, '../..');
+const workspace = join(import.meta.dirname, '../../..');
 const read = (file: string) => readFileSync(join(workspace, file), 'utf8');
 
 interface Workflow {

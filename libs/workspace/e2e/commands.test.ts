@@ -8,7 +8,7 @@ import { freePort } from '@rest-services/local-postgres';
 import { services } from '@rest-services/workspace';
 import { copyWorkspace, plainEnvironment } from './copy.ts';
 
-const workspace = join(import.meta.dirname, '../..');
+const workspace = join(import.meta.dirname, '../../..');
 
 /** Commands that start something, which they serve until Ctrl-C. */
 const SERVING = [

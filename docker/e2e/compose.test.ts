@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { services } from '@rest-services/workspace';
 import { parse } from 'yaml';
 import { EnvironmentVariables, loadSettings } from '../../libs/service/src/settings.ts';
-import { block } from '../block.ts';
+import { block } from './block.ts';
 
 const workspace = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(workspace, file), 'utf8');

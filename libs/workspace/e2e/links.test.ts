@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
-const workspace = join(import.meta.dirname, '../..');
+const workspace = join(import.meta.dirname, '../../..');
 const pages = globSync('{*,{.ci,.github,apps,docker,libs}/**/*}.md', {
   cwd: workspace,
   exclude: (path) => /(^|\/)(node_modules|dist)$/.test(path),
