@@ -17,3 +17,9 @@ export const formats: Record<string, { isValid: (text: string) => boolean; inWor
     inWords: 'a UUID such as 8e03978e-40d5-43e8-bc93-6894a57f9324',
   },
 };
+
+/** Whether PostgreSQL can hold a text: NUL and half a surrogate pair have no place in its UTF-8. */
+export const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
+
+/** Says of a text that PostgreSQL can't hold what is wrong. */
+export const UNSTORABLE = 'must not contain NUL or unpaired surrogates';

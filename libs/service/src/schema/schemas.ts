@@ -1,5 +1,5 @@
-import { Type, type TObject, type TProperties } from 'typebox';
-import { documentedAs } from './validation.ts';
+import { Type } from 'typebox';
+import { asText, documentedAs } from './annotations.ts';
 
 /** A body that says in words what was done, or what was wrong. */
 export const Message = Type.Object(
@@ -26,12 +26,23 @@ export const Id = Type.Integer({
   ...documentedAs({ minimum: 1 }),
 });
 
+const idInPath = {
+  type: 'integer',
+  format: 'int64',
+  description: 'Decimal digits.',
+  examples: [1],
+  // A smaller number is not invalid: no record has it.
+  ...documentedAs({ minimum: 1 }),
+};
+
+/** The id of a record, in a path. */
+export const PathId = Type.Unsafe<number>(idInPath);
+
+/** An id in a path as the client has written it, for messages that repeat it. `parseId` makes it a number. */
+export const RawId = Type.Unsafe<string>({ ...idInPath, ...asText });
+
 export const Timestamp = Type.String({
   format: 'date-time',
   description: 'ISO 8601, UTC, milliseconds.',
   examples: ['2026-11-20T18:30:00.000Z'],
 });
-
-/** Returns the names of a shape's properties, which are columns. */
-export const columnsOf = <Properties extends TProperties>({ properties }: TObject<Properties>) =>
-  Object.keys(properties) as (keyof Properties & string)[];

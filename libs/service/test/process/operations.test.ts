@@ -78,6 +78,20 @@ describe('Endpoints', () => {
     }
   });
 
+  test('a number in a path that JavaScript does not hold exactly is a missing record', async () => {
+    const url = await start().listening();
+    const db = openTestConnection(processes.database.url);
+    const id = Number.MAX_SAFE_INTEGER;
+    await sql`insert into note (id, title) overriding system value values (${id}, 'largest')`.execute(db);
+    await db.destroy();
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      const body = method === 'PUT' ? { title: 'new' } : undefined;
+      const { status } = await sendJson(url, method, `${list}/9007199254740992`, body);
+      expect([method, status]).toEqual([method, 404]);
+    }
+    expect(await getJson(`${url}${list}/${id}`)).toEqual([200, { id, title: 'largest' }]);
+  });
+
   test('/metrics counts requests, shows pool and process, and has version and revision', async () => {
     const url = await start({ SERVICE_REVISION: 'abc' }).listening();
     await create(url);

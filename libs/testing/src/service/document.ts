@@ -5,8 +5,6 @@ export interface ValueSchema {
   type?: string | string[];
   format?: string;
   enum?: unknown[];
-  const?: unknown;
-  anyOf?: ValueSchema[];
   minimum?: number;
   maximum?: number;
   exclusiveMinimum?: number;
@@ -16,7 +14,6 @@ export interface ValueSchema {
   minLength?: number;
   maxLength?: number;
   items?: ValueSchema;
-  minItems?: number;
   properties?: Record<string, ValueSchema>;
   required?: string[];
 }

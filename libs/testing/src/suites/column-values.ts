@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { sendJson } from '../http/send-json.ts';
@@ -103,7 +102,7 @@ const asStored = (body: Record<string, unknown>) =>
   );
 
 const isStored = (body: Record<string, unknown>, row: Stored) =>
-  Object.entries(asStored(body)).every(([name, value]) => isDeepStrictEqual(row[name], value));
+  Object.entries(asStored(body)).every(([name, value]) => row[name] === value);
 
 /** Reads the pages of a list, which is an array or the `data` of an object, until one has nothing new. */
 async function readAll(url: string, list: string): Promise<Stored[]> {
