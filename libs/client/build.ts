@@ -1,29 +1,33 @@
-// `nx build client` makes the package in dist/: `npm pack ./dist` needs nothing else of the workspace.
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+// `nx build client` makes the types of src/generated from the documents of the services, and the package in dist/, of which
+// `npm pack ./dist` needs nothing else of the workspace.
+import { cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { generateDtsBundle } from 'dts-bundle-generator';
 import { build } from 'esbuild';
+import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 
 /** Packages whose code or types are in the bundle, so that an installation needs no other package. */
 const BUNDLED = ['openapi-fetch', 'openapi-typescript-helpers'];
 
-await rm('dist', { recursive: true, force: true });
-await mkdir('dist');
-// CommonJS for `module: node16`, under which TypeScript lets no such file import an ES module.
-for (const [format, outfile] of [
-  ['esm', 'dist/index.js'],
-  ['cjs', 'dist/index.cjs'],
-] as const)
-  await build({
-    entryPoints: ['src/index.ts'],
-    outfile,
-    bundle: true,
-    format,
-    // What browsers of the last three years know, and Node.js 20.
-    target: 'es2022',
-    minify: true,
-    logLevel: 'warning',
-  });
+for (const folder of ['dist', 'src/generated']) {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder);
+}
+for await (const document of glob('../../apps/*/openapi.json')) {
+  const types = await openapiTS((await readJson(document)) as OpenAPI3);
+  await writeFile(`src/generated/${basename(dirname(document))}.ts`, astToString(types));
+}
+
+await build({
+  entryPoints: ['src/index.ts'],
+  outfile: 'dist/index.js',
+  bundle: true,
+  format: 'esm',
+  // What browsers of the last three years know, and Node.js 20.
+  target: 'es2022',
+  minify: true,
+  logLevel: 'warning',
+});
 const [types] = generateDtsBundle(
   [
     {
@@ -34,16 +38,16 @@ const [types] = generateDtsBundle(
   ],
   { preferredConfigPath: '../../tsconfig.base.json' },
 );
-for (const file of ['index.d.ts', 'index.d.cts']) await writeFile(join('dist', file), types!);
+await writeFile('dist/index.d.ts', types!);
 
-const { name, version, description, license, type, engines } = (await readJson('.')) as Record<string, unknown>;
+const { name, version, description, license, type, engines } = (await readJson('package.json')) as Record<
+  string,
+  unknown
+>;
 const manifest = {
   ...{ name, version, description, license, type, engines },
-  exports: {
-    import: { types: './index.d.ts', default: './index.js' },
-    require: { types: './index.d.cts', default: './index.cjs' },
-  },
-  files: ['index.js', 'index.d.ts', 'index.cjs', 'index.d.cts', 'licenses.txt'],
+  exports: { types: './index.d.ts', default: './index.js' },
+  files: ['index.js', 'index.d.ts', 'licenses.txt'],
   sideEffects: false,
 };
 await writeFile('dist/package.json', `${JSON.stringify(manifest, null, 2)}\n`);
@@ -52,12 +56,12 @@ await cp('../../LICENSE', 'dist/LICENSE');
 const licenses = await Promise.all(BUNDLED.map((bundled) => describePackage(join('../../node_modules', bundled))));
 await writeFile('dist/licenses.txt', licenses.join('\n'));
 
-async function readJson(folder: string) {
-  return JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as unknown;
+async function readJson(file: string) {
+  return JSON.parse(await readFile(file, 'utf8')) as unknown;
 }
 
 /** Name, version and licence of a package. */
 async function describePackage(folder: string) {
-  const { name, version } = (await readJson(folder)) as { name: string; version: string };
+  const { name, version } = (await readJson(join(folder, 'package.json'))) as { name: string; version: string };
   return `${name} ${version}\n\n${await readFile(join(folder, 'LICENSE'), 'utf8')}`;
 }

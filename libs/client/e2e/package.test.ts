@@ -82,8 +82,7 @@ describe.each(nodeVersions())('On Node.js $version', ({ version, node }) => {
 
 describe('The package', () => {
   test('holds the module, its types, README and licences, and depends on no other', () => {
-    const modules = ['index.cjs', 'index.d.cts', 'index.d.ts', 'index.js'];
-    const files = ['LICENSE', 'README.md', ...modules, 'licenses.txt', 'package.json'];
+    const files = ['LICENSE', 'README.md', 'index.d.ts', 'index.js', 'licenses.txt', 'package.json'];
     expect(packed.files.map(({ path }) => path).sort()).toEqual(files);
     const manifest = JSON.parse(readFileSync(join(dist, 'package.json'), 'utf8')) as object;
     expect(manifest).toMatchObject({ type: 'module', engines: { node: '>=20' }, sideEffects: false });
@@ -91,15 +90,15 @@ describe('The package', () => {
     expect(readFileSync(join(dist, 'licenses.txt'), 'utf8')).toContain('openapi-fetch');
   });
 
-  test.each(['index.js', 'index.cjs'])('is less than 4 kB, gzipped: %s', (file) => {
-    expect(gzipSync(readFileSync(join(dist, file))).length).toBeLessThan(4000);
+  test('is less than 4 kB, gzipped', () => {
+    expect(gzipSync(readFileSync(join(dist, 'index.js'))).length).toBeLessThan(4000);
   });
 
   test.each([
     ['nodenext', 'module'],
     ['bundler', 'module'],
     ['node16', 'module'],
-    ['node16', 'commonjs'],
+    ['nodenext', 'commonjs'],
   ])('has types that compile strictly, with module resolution %s, in a package of type %s', async (name, type) => {
     const project = await install(process.execPath, `${name}-${type}`);
     const types = readFileSync(join(import.meta.dirname, 'types.ts'), 'utf8');

@@ -4,6 +4,8 @@ import {
   pages,
   programmingLanguagesClient,
   ResponseError,
+  todosClient,
+  tutorialsClient,
   unwrap,
   type ItemsPaths,
 } from '../src/index.ts';
@@ -19,6 +21,8 @@ export async function typed() {
   for await (const page of pages(items, '/v1/items', { params: { query: { limit: 2 } } })) page satisfies Item[];
   for await (const page of pages(programmingLanguagesClient({}), '/programming-languages'))
     page.data[0]?.name satisfies string | undefined;
+  (await unwrap(todosClient({}).GET('/api/todos')))[0]?.isCompleted satisfies 0 | 1 | undefined;
+  (await unwrap(tutorialsClient({}).DELETE('/api/tutorials'))).message satisfies string;
   return [item, json];
 }
 

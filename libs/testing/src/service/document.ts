@@ -25,6 +25,7 @@ interface Content {
 
 /** The part of an OpenAPI 3.1 document that the tests read. */
 export interface OpenApiDocument {
+  info: { version: string };
   paths: Record<
     string,
     Record<string, { operationId: string; requestBody?: Content; responses: Record<string, Content> }>
