@@ -80,7 +80,7 @@ export async function buildApp(db: Database<TutorialsDatabase>, settings: Settin
 
   app.delete('/api/tutorials', { schema: schemas.deleteAllTutorials }, async (request) => {
     refuseTags(request);
-    const count = await deletion.load(undefined);
+    const count = await deletion.submit(undefined);
     return { message: `${count} Tutorials were deleted successfully!` };
   });
 

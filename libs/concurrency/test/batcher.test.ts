@@ -20,15 +20,15 @@ function startBatcher(maxBatchSize = 8) {
       }),
     maxBatchSize,
   );
-  let loaded = 0;
+  let submitted = 0;
   const results: Promise<number>[] = [];
   return {
     begun,
     results,
     sizes: () => begun.map(({ keys }) => keys.length),
-    load: async (count: number) => {
+    submit: async (count: number) => {
       for (let call = 0; call < count; call += 1) {
-        const result = batcher.load((loaded += 1));
+        const result = batcher.submit((submitted += 1));
         result.catch(() => undefined);
         results.push(result);
       }
@@ -39,35 +39,35 @@ function startBatcher(maxBatchSize = 8) {
 
 describe('While a batch is in flight', () => {
   test('the next one collects as many keys before it starts', async () => {
-    const { begun, load, sizes } = startBatcher();
-    await load(3);
+    const { begun, submit, sizes } = startBatcher();
+    await submit(3);
     expect(sizes()).toEqual([3]);
-    await load(1);
-    await load(1);
+    await submit(1);
+    await submit(1);
     expect(sizes()).toEqual([3]);
-    await load(1);
+    await submit(1);
     expect(sizes()).toEqual([3, 3]);
     expect(begun.flatMap(({ keys }) => keys)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
   test('a second one starts, and no third one', async () => {
-    const { load, sizes } = startBatcher();
-    await load(3);
-    await load(3);
-    await load(7);
+    const { submit, sizes } = startBatcher();
+    await submit(3);
+    await submit(3);
+    await submit(7);
     expect(sizes()).toEqual([3, 3]);
   });
 
   test('the next one starts with fewer keys when it ends or fails', async () => {
-    const { begun, results, load, sizes } = startBatcher();
-    await load(3);
-    await load(1);
+    const { begun, results, submit, sizes } = startBatcher();
+    await submit(3);
+    await submit(1);
     begun[0]!.end();
     expect(await results[2]).toBe(3);
     await endOfTurn();
     expect(sizes()).toEqual([3, 1]);
-    await load(3);
-    await load(1);
+    await submit(3);
+    await submit(1);
     begun[1]!.fail();
     await expect(results[3]).rejects.toThrow('of a test');
     begun[2]!.fail();
@@ -77,35 +77,35 @@ describe('While a batch is in flight', () => {
   });
 
   test('a full one starts with the next call, whatever is in flight', async () => {
-    const { load, sizes } = startBatcher(8);
-    await load(8);
-    await load(8);
-    await load(8);
+    const { submit, sizes } = startBatcher(8);
+    await submit(8);
+    await submit(8);
+    await submit(8);
     expect(sizes()).toEqual([8, 8]);
-    await load(1);
+    await submit(1);
     expect(sizes()).toEqual([8, 8, 8]);
-    await load(8);
+    await submit(8);
     expect(sizes()).toEqual([8, 8, 8, 8]);
   });
 
   test('the next ones start after 5 ms all the same', async () => {
-    const { load, sizes } = startBatcher();
-    await load(3);
-    await load(1);
-    jest.advanceTimersByTime(4);
+    const { submit, sizes } = startBatcher();
+    await submit(3);
+    await submit(1);
+    await jest.advanceTimersByTimeAsync(4);
     expect(sizes()).toEqual([3]);
-    jest.advanceTimersByTime(1);
+    await jest.advanceTimersByTimeAsync(1);
     expect(sizes()).toEqual([3, 1]);
-    await load(2);
-    jest.advanceTimersByTime(5);
+    await submit(2);
+    await jest.advanceTimersByTimeAsync(5);
     expect(sizes()).toEqual([3, 1, 2]);
   });
 });
 
-test('starts single calls at the end of their turn', async () => {
-  const { begun, results, load } = startBatcher();
+test('Single calls start at the end of their iteration of the event loop', async () => {
+  const { begun, results, submit } = startBatcher();
   for (let call = 0; call < 3; call += 1) {
-    await load(1);
+    await submit(1);
     begun[call]!.end();
     expect(await results[call]).toBe(call + 1);
     await endOfTurn();

@@ -22,14 +22,12 @@ interface RawSpan {
   kind: number;
   startTimeUnixNano: number;
   endTimeUnixNano: number;
-  links?: { traceId: string; spanId: string }[];
   status?: { code?: number };
 }
 
 /** A span whose ids are hexadecimal, as in `traceparent`. */
-export interface Span extends Omit<RawSpan, 'attributes' | 'links'> {
+export interface Span extends Omit<RawSpan, 'attributes'> {
   attributes: { [name: string]: Value };
-  links: { traceId: string; spanId: string }[];
   resource: { [name: string]: Value };
 }
 
@@ -55,10 +53,10 @@ export async function startReceiver(respond = (response: ServerResponse) => void
         for (const span of scopeSpans.flatMap((scope) => scope.spans))
           spans.push({
             ...span,
-            ...idsOf(span),
+            traceId: hex(span.traceId),
+            spanId: hex(span.spanId),
             ...(span.parentSpanId ? { parentSpanId: hex(span.parentSpanId) } : {}),
             attributes: objectOf(span.attributes),
-            links: (span.links ?? []).map(idsOf),
             resource: objectOf(resource.attributes),
           });
       exports.push({ headers });
@@ -97,8 +95,3 @@ const objectOf = (attributes: KeyValue[] = []) =>
   Object.fromEntries<Value>(attributes.map(({ key, value }) => [key, Object.values(value)[0] as Value]));
 
 const hex = (base64: string) => Buffer.from(base64, 'base64').toString('hex');
-
-const idsOf = ({ traceId, spanId }: { traceId?: string; spanId?: string }) => ({
-  traceId: hex(traceId ?? ''),
-  spanId: hex(spanId ?? ''),
-});

@@ -1,5 +1,4 @@
-import { context, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
-import { callersOf } from '@rest-services/concurrency';
+import { SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
 import pg from 'pg';
 import { errorCode } from '../sqlstate.ts';
 import type { Server } from './server/connection-url.ts';
@@ -14,16 +13,15 @@ export interface StatementTarget {
 }
 
 /**
- * Starts the span of a statement for the requests that it serves: a child of the first one, with links to all. Values are not part of
- * it, because `text` has placeholders.
- * @returns `undefined` when no request is recorded
+ * Starts the span of a statement, a child of its request's, or of the first of several. Values are not part of it, because `text` has
+ * placeholders.
+ * @returns `undefined` when that request is not recorded
  */
 export function startStatementSpan(text: string, { server, database }: StatementTarget): Span | undefined {
   if (!trace.getActiveSpan()?.isRecording()) return undefined;
-  const callers = callersOf(context.active());
   const [operation, table] = summaryOf(text);
   const summary = table === undefined ? operation : `${operation} ${table}`;
-  const span = tracer().startSpan(summary, {
+  return tracer().startSpan(summary, {
     kind: SpanKind.CLIENT,
     attributes: {
       'db.system.name': 'postgresql',
@@ -35,11 +33,7 @@ export function startStatementSpan(text: string, { server, database }: Statement
       ...(server.host === undefined ? {} : { 'server.address': server.host }),
       'server.port': server.port ?? 5_432,
     },
-    links: callers.length > 1 ? callers.map((caller) => ({ context: caller.spanContext() })) : [],
   });
-  // The traces of the other requests lead to the statement only by these links.
-  callers.slice(1).forEach((caller) => caller.addLink({ context: span.spanContext() }));
-  return span;
 }
 
 /** Ends the span of a statement that has failed. */

@@ -1,4 +1,4 @@
-import { SharedCalls } from '@rest-services/concurrency';
+import { coalesce } from '@rest-services/concurrency';
 import { sql } from 'kysely';
 import type { Database } from '../connection/database.ts';
 import { columnList, parameter, prepared, type Statement } from '../connection/statement.ts';
@@ -26,7 +26,6 @@ export class Pages<Row extends WithId> {
   /** An empty page is one row of nulls with the total. */
   readonly #deep: Statement<(Row | { id: null }) & Total>;
   readonly #chunks: Chunks<Row>;
-  readonly #calls = new SharedCalls<Page<Row>>();
 
   constructor(db: Database<unknown>, table: string, columns: readonly string[]) {
     this.#db = db;
@@ -46,16 +45,12 @@ export class Pages<Row extends WithId> {
   }
 
   /** Reads the first chunk of a page, and the number of all rows. Calls in one iteration of the event loop share it. */
-  readPage(position: Position): Promise<Page<Row>> {
-    return this.#calls.shareCall(JSON.stringify(position), () => this.readNow(position));
-  }
-
-  private async readNow({ offset, limit }: Position) {
+  readonly readPage = coalesce(async ({ offset, limit }: Position): Promise<Page<Row>> => {
     const maximum = Math.min(limit, CHUNK_ROWS);
     const { rows } = await (offset === 0
       ? this.#db.read(this.#first, [maximum])
       : this.#db.read(this.#deep, [offset, maximum]));
     const present = rows.filter((row): row is Row & Total => row.id !== null);
     return { total: rows[0]?.total_count ?? 0, ...this.#chunks.after(present, limit) };
-  }
+  });
 }

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { context, type Context } from '@opentelemetry/api';
-import { Batcher, sharedContext } from '@rest-services/concurrency';
+import { Batcher } from '@rest-services/concurrency';
 import type { Database } from '../connection/database.ts';
 import { errorClass, errorCode, SQLSTATE, SQLSTATE_CLASS } from '../sqlstate.ts';
 import { SHARED_MS } from '../time-budget.ts';
@@ -31,12 +30,12 @@ export abstract class SharedStatement<Key, Result> {
 
   constructor(db: Database<unknown>, maxKeys: number) {
     this.db = db;
-    this.#batcher = new Batcher((keys, callers) => this.runBatch(keys, callers), maxKeys);
+    this.#batcher = new Batcher((keys) => this.runBatch(keys), maxKeys);
   }
 
   /** @throws what `runShared` and `runAlone` throw */
   share(key: Key): Promise<Result> {
-    return this.#batcher.load(key);
+    return this.#batcher.submit(key);
   }
 
   /** @returns a result for each key, in their order */
@@ -45,12 +44,12 @@ export abstract class SharedStatement<Key, Result> {
   /** @param deadline a time of `performance.now()`, at which it has ended */
   protected abstract runAlone(key: Key, deadline: number): Promise<Result>;
 
-  private async runBatch(keys: readonly Key[], callers: readonly Context[]) {
+  private async runBatch(keys: readonly Key[]) {
     const deadline = performance.now() + SHARED_MS;
     this.db.requestsPerStatement.add(keys.length);
-    const runAlone = (index: number) => context.with(callers[index]!, () => this.runAlone(keys[index]!, deadline));
+    const runAlone = (index: number) => this.runAlone(keys[index]!, deadline);
     try {
-      const results = await context.with(sharedContext(callers), () => this.runShared(keys));
+      const results = await this.runShared(keys);
       return results.map((result, index) => (result === LEFT_OUT ? runAlone(index) : result));
     } catch (error) {
       const isDeadlock = errorClass(error) === SQLSTATE_CLASS.TRANSACTION_ROLLBACK;
