@@ -125,10 +125,13 @@ describe('GET /v1/items', () => {
       expect(await list('?limit=3')).toEqual(ids.slice(0, 3));
     });
 
-    test.each(['0', '-1', '2.5', '1e3', 'abc', ''])('takes the default for page=%s and for limit=%s', async (value) => {
-      expect(await list(`?page=${value}`)).toEqual(ids.slice(0, 10));
-      expect(await list(`?page=2&limit=${value}`)).toEqual(ids.slice(10, 20));
-    });
+    test.each(['0', '-1', '2.5', '1e3', 'abc', '', '+2', '%00'])(
+      'takes the default for page=%s and for limit=%s',
+      async (value) => {
+        expect(await list(`?page=${value}`)).toEqual(ids.slice(0, 10));
+        expect(await list(`?page=2&limit=${value}`)).toEqual(ids.slice(10, 20));
+      },
+    );
 
     test('answers [] to a page past the end, however large', async () => {
       for (const page of ['4', '2147483648', '9'.repeat(400)]) {
@@ -144,6 +147,10 @@ describe('GET /v1/items', () => {
 
     test('uses the first value of a repeated parameter', async () => {
       expect(await list('?page=2&page=1&limit=5&limit=9')).toEqual(ids.slice(5, 10));
+    });
+
+    test('ignores other parameters', async () => {
+      expect(await list('?other=2&page[]=2&Limit=1')).toEqual(ids.slice(0, 10));
     });
   });
 
@@ -250,6 +257,7 @@ describe('PUT /v1/items/:id', () => {
   test('checks the body before it looks for the item', async () => {
     expect(await send('PUT', `/v1/items/${missingId}`, {})).toEqual(answer(400, { message: 'Nothing to update' }));
     expect((await send('PUT', `/v1/items/${missingId}`, { status: 'x' })).status).toBe(400);
+    expect(await send('PUT', '/v1/items/abc', {})).toEqual(answer(400, { message: 'Invalid id' }));
   });
 });
 
@@ -266,6 +274,36 @@ describe('DELETE /v1/items/:id', () => {
     await send('DELETE', `/v1/items/${id}`);
     expect(await list()).toEqual([other]);
   });
+
+  test.each([undefined, '{}', '{"title":"ignored"}'])('works with a content type and the body %j', async (body) => {
+    const id = await create();
+    const response = await send('DELETE', `/v1/items/${id}`, body, { 'content-type': 'application/json' });
+    expect(response).toEqual(answer(200, { message: 'Item deleted successfully' }));
+  });
+});
+
+test('GET by id takes leading zeros and percent-encoded digits', async () => {
+  const item = await read(await create());
+  for (const id of [`0${item.id}`, encodeDigits(item.id)])
+    expect(await send('GET', `/v1/items/${id}`)).toEqual(answer(200, item));
+});
+
+const encodeDigits = (id: number) => String(id).replaceAll(/\d/g, '%3$&');
+
+test.each([
+  ['GET', '/'],
+  ['GET', '/v1'],
+  ['GET', '/v1//items'],
+  ['GET', '/V1/items'],
+  ['GET', '/v1/item'],
+  ['GET', '/v1/items/1/2'],
+  ['POST', '/v1/items/1'],
+  ['POST', '/v1/items/summary'],
+  ['PUT', '/v1/items'],
+  ['DELETE', '/v1/items'],
+  ['PATCH', '/v1/items/1'],
+])('%s %s is 404 Not found', async (method, path) => {
+  expect(await send(method, path)).toEqual(answer(404, { message: 'Not found' }));
 });
 
 describe.each(['GET', 'PUT', 'DELETE'])('%s by id', (method) => {
@@ -278,14 +316,27 @@ describe.each(['GET', 'PUT', 'DELETE'])('%s by id', (method) => {
     },
   );
 
-  test.each(['abc', '-1', '1e3', '1.5', '0x10', '12abc', '%20', '1%00', '%', "1'--", '٣'])(
-    'answers 400 Invalid id to %s',
-    async (id) => {
-      await create();
-      expect(await send(method, `/v1/items/${id}`, body)).toEqual(answer(400, { message: 'Invalid id' }));
-      expect(await list()).toHaveLength(1);
-    },
-  );
+  test.each([
+    'abc',
+    '-1',
+    '1e3',
+    '1.5',
+    '0x10',
+    '12abc',
+    '+1',
+    '1%2F2',
+    '/',
+    'Summary',
+    '%20',
+    '1%00',
+    '%',
+    "1'--",
+    '٣',
+  ])('answers 400 Invalid id to %s', async (id) => {
+    await create();
+    expect(await send(method, `/v1/items/${id}`, body)).toEqual(answer(400, { message: 'Invalid id' }));
+    expect(await list()).toHaveLength(1);
+  });
 });
 
 test('A storage failure is 500 Database error with an error object, on any operation', async () => {

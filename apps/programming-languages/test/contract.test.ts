@@ -93,10 +93,13 @@ describe('GET /programming-languages', () => {
       for (const page of ['2147483648', '9'.repeat(400)]) expect(await list(`?page=${page}`)).toEqual([]);
     });
 
-    test.each(['abc', '0', '-1', '2.5', '1e3', ''])('answers page 1 to page=%s', async (page) => {
-      expect((await send('GET', `${path}?page=${page}`)).body).toMatchObject({ meta: { page: 1 } });
-      expect(await ids(`?page=${page}`)).toEqual(all.slice(0, 10));
-    });
+    test.each(['abc', '0', '-1', '2.5', '1e3', '', '01', '+2', '%00', '&page[]=2'])(
+      'answers page 1 to page=%s',
+      async (page) => {
+        expect((await send('GET', `${path}?page=${page}`)).body).toMatchObject({ meta: { page: 1 } });
+        expect(await ids(`?page=${page}`)).toEqual(all.slice(0, 10));
+      },
+    );
 
     test('uses the first value of a repeated page', async () => {
       expect(await ids('?page=2&page=1')).toEqual(all.slice(10));
@@ -232,6 +235,11 @@ describe('POST /programming-languages', () => {
     expect(await list()).toEqual([expect.objectContaining(none)]);
   });
 
+  test('takes names that differ in case for two', async () => {
+    for (const name of ['JavaScript', 'javascript'])
+      expect(await send('POST', path, { name, released_year: 1e3 })).toEqual(created);
+  });
+
   test('creates one record when the same name is sent ten times at once', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => send('POST', path, python)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(409)]);
@@ -255,7 +263,7 @@ describe('POST /programming-languages', () => {
 });
 
 describe('PUT /programming-languages/:id', () => {
-  const put = (id: number, body: unknown) => send('PUT', `${path}/${id}`, body);
+  const put = (id: number | string, body: unknown) => send('PUT', `${path}/${id}`, body);
 
   test('refreshes updated_at and keeps created_at', async () => {
     const { id } = await create();
@@ -271,6 +279,19 @@ describe('PUT /programming-languages/:id', () => {
     const [record, other] = [await create(), await create(rust)];
     expect(await put(record.id, { ...record, githut_rank: 40 })).toEqual(updated);
     expect(await list()).toEqual([{ ...record, githut_rank: 40, updated_at: expect.any(String) }, other]);
+  });
+
+  test('takes leading zeros and percent-encoded digits', async () => {
+    const { id } = await create();
+    for (const written of [`0${id}`, String(id).replaceAll(/\d/g, '%3$&')])
+      expect(await put(written, rust)).toEqual(updated);
+  });
+
+  test('checks the body before it looks for the record, whose name it need not free', async () => {
+    for (const id of [missingId, 'abc'])
+      expect(await put(id, {})).toEqual(answer(400, { message: 'Name cannot be empty' }));
+    await create();
+    expect(await put(missingId, python)).toEqual(answer(200, { message: 'Error in updating programming language' }));
   });
 });
 
@@ -302,9 +323,18 @@ describe.each([
   );
 });
 
-test('GET by id is 404 Not found, because the service does not have it', async () => {
-  const { id } = await create();
-  expect(await send('GET', `${path}/${id}`)).toEqual(answer(404, { message: 'Not found' }));
+test.each([
+  ['GET', `${path}/1`],
+  ['GET', `${path}//`],
+  ['GET', '/programming-language'],
+  ['GET', '/Programming-Languages'],
+  ['POST', `${path}/1`],
+  ['POST', '/'],
+  ['PUT', path],
+  ['DELETE', path],
+  ['PATCH', `${path}/1`],
+])('%s %s is 404 Not found, because the service does not have it', async (method, unknown) => {
+  expect(await send(method, unknown)).toEqual(answer(404, { message: 'Not found' }));
 });
 
 test('A storage failure is 500 with nothing but a message, on any operation', async () => {

@@ -79,16 +79,36 @@ describe('GET /api/todos/:id', () => {
   test('answers 200 with the todo, by its id as parseInt(segment, 10) reads it', async () => {
     const id = await create();
     const todo = answer(200, { id, description: 'Buy milk', isCompleted: 0 });
-    for (const segment of [id, `${id}abc`, `${id}.9`, `%20${id}`, `+${id}`, `0${id}`, `${id}e3`, `${id}%00`, `${id}%`])
+    for (const segment of [
+      id,
+      `${id}abc`,
+      `${id}.9`,
+      `${id}%2F2`,
+      `%20${id}`,
+      `+${id}`,
+      `0${id}`,
+      `${id}e3`,
+      `${id}%00`,
+      `${id}%`,
+    ])
       expect(await send('GET', `/api/todos/${segment}`)).toEqual(todo);
   });
 
-  test.each(['abc', '-', '%20', '%00', 'x1', '%ff', '%'])('answers 400 Invalid id to %s', async (segment) => {
-    expect(await send('GET', `/api/todos/${segment}`)).toEqual(answer(400, { message: 'Invalid id' }));
+  test.each(['abc', '/', 'new', 'NaN', 'Infinity', '-', '%20', '%00', 'x1', '%ff', '%'])(
+    'answers 400 Invalid id to %s',
+    async (segment) => {
+      expect(await send('GET', `/api/todos/${segment}`)).toEqual(answer(400, { message: 'Invalid id' }));
+    },
+  );
+
+  test.each(['0', '-1', `${missingId}`, '9007199254740993', '9'.repeat(400)])('answers 404 to %s', async (segment) => {
+    expect(await send('GET', `/api/todos/${segment}`)).toEqual(answer(404, { message: 'Todo not found' }));
   });
 
-  test.each(['0', '-1', '0x10', `${missingId}`, '9'.repeat(400)])('answers 404 to %s', async (segment) => {
-    expect(await send('GET', `/api/todos/${segment}`)).toEqual(answer(404, { message: 'Todo not found' }));
+  test('does not read other digits than decimal ones: 0x1 is 0', async () => {
+    const id = await create();
+    const response = await send('GET', `/api/todos/0x${id.toString(16)}`);
+    expect(response).toEqual(answer(404, { message: 'Todo not found' }));
   });
 });
 
@@ -107,12 +127,17 @@ describe('PUT /api/todos', () => {
   test.each([
     ['isCompleted 2', { isCompleted: 2 }, 'IsCompleted must be 0 or 1'],
     ['isCompleted "1"', { isCompleted: '1' }, 'IsCompleted must be 0 or 1'],
+    ['isCompleted 0.5', { isCompleted: 0.5 }, 'IsCompleted must be 0 or 1'],
+    ['isCompleted true', { isCompleted: true }, 'IsCompleted must be 0 or 1'],
+    ['isCompleted null', { isCompleted: null }, 'IsCompleted cannot be empty'],
     ['no isCompleted', { isCompleted: undefined }, 'IsCompleted cannot be empty'],
     ['no description', { description: undefined }, 'Description cannot be empty'],
     ['a blank description', { description: ' ' }, 'Description cannot be empty'],
     ['256 characters', { description: 'x'.repeat(256) }, 'Description must be at most 255 characters'],
     ['no id', { id: undefined }, 'Id cannot be empty'],
     ['an id with a fraction', { id: 1.5 }, 'Id must be an integer'],
+    ['an id as text', { id: '1' }, 'Id must be an integer'],
+    ['an id that no todo has', { id: missingId, isCompleted: 2 }, 'IsCompleted must be 0 or 1'],
   ])('answers 400 to %s and changes nothing', async (_, change, message) => {
     const id = await create();
     const before = await list();
@@ -127,6 +152,21 @@ describe('PUT /api/todos', () => {
       answer(404, { message: 'Todo not found' }),
     );
   });
+});
+
+test.each([
+  ['GET', '/'],
+  ['GET', '/todos'],
+  ['GET', '/api//todos'],
+  ['GET', '/API/todos'],
+  ['GET', '/api/todos/1/2'],
+  ['POST', '/api/todos/1'],
+  ['PUT', '/api/todos/1'],
+  ['DELETE', '/api/todos'],
+  ['DELETE', '/api/todos/1'],
+  ['PATCH', '/api/todos/1'],
+])('%s %s is 404 Not found outside production mode', async (method, path) => {
+  expect(await send(method, path)).toEqual(answer(404, { message: 'Not found' }));
 });
 
 test('A failure of the storage is 500 Internal Server Error with an error object', async () => {

@@ -65,7 +65,7 @@ describe('A request body', () => {
   });
 
   test.each([
-    ...['text/plain', 'multipart/form-data; boundary=x', 'application/xml', 'nonsense'].map((type) => ({
+    ...['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'nonsense'].map((type) => ({
       'content-type': type,
     })),
     { 'content-type': 'application/json; charset=utf-16' },
@@ -75,6 +75,20 @@ describe('A request body', () => {
       expect((await refused(method, path, '{"title":"a"}', headers as Record<string, string>)).status).toBe(415);
     }
   });
+
+  test.each(['application/json; charset=utf-8', 'application/json;charset=UTF-8', 'Application/JSON'])(
+    'is JSON by the type %s, without __proto__ and with the last of two values',
+    async (type) => {
+      const body = '{"title":"a","title":"b","__proto__":{"title":"c"}}';
+      const { status, body: created } = await service.request('POST', '/notes', body, { 'content-type': type });
+      expect(status).toBe(201);
+      expect((await service.request('GET', `/notes/${(created as { id: number }).id}`)).body).toMatchObject({
+        title: 'b',
+      });
+      const unsent = '{"__proto__":{"title":"c"}}';
+      expect((await refused('POST', '/notes', unsent)).body).toEqual({ message: 'Title cannot be empty' });
+    },
+  );
 
   test('responds 415 to a body that is compressed on its way', async () => {
     const headers =

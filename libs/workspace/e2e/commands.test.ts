@@ -46,7 +46,7 @@ const ELSEWHERE: [RegExp, string][] = [
     'npm test and npm run e2e run each target',
   ],
   [/^\.ci\/(run|steps\/\w+)$/, '.github/workflows/ci.yml'],
-  [/^npm run (record-responses|screenshots)$/, 'the tests that they run compare instead of writing'],
+  [/^npm run screenshots$/, 'the tests that it runs compare instead of writing'],
   [/^npm run bench(:large| -- --quick)?$/, 'measures for minutes'],
   [
     /^npm run (test:history( -- --seeds? [\d-]+)?|soak( -- --minutes 10)?)$/,

@@ -53,8 +53,6 @@ test(
     await inCopy('oxlint', '--deny-warnings', `apps/${name}`, 'libs/client');
     await inCopy('tsc');
     await inCopy('nx', 'test', name);
-    // As `npm run record-responses`: of a new service, no test has the name.
-    await inCopy('nx', 'test', name, '--', 'shared', '--testNamePattern=recorded');
     await inCopy('nx', 'build', 'client');
     await inCopy('jest', '--config', 'docker/e2e/jest.config.mjs', 'compose');
   },

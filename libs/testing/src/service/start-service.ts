@@ -32,12 +32,15 @@ export async function startService<Tables>(main: string, environment: NodeJS.Pro
 
     /**
      * Sends `body` as JSON, or as it is when it is a string.
-     * @throws Error when the service's OpenAPI document lacks the response
+     * @throws Error when the service's OpenAPI document lacks the response, or a body is not JSON by its type
      */
     async request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
       const check = await (checker ??= loadChecker());
       const response = await sendJson(url, method, path, body, headers);
       check(method, path, response.status, response.body);
+      const type = response.headers.get('content-type');
+      if (response.body !== undefined && type !== 'application/json; charset=utf-8')
+        throw new Error(`The response to ${method} ${path} has the type ${type}`);
       return response;
     },
 

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { createTestDatabase } from '@rest-services/local-postgres';
 import { readService } from '@rest-services/workspace';
@@ -12,7 +11,6 @@ import { testColumnValues } from './column-values.ts';
 import { testColumns } from './columns.ts';
 import { testDocument } from './document.ts';
 import { testReadme } from './readme.ts';
-import { testRecordedResponses } from './recorded-responses.ts';
 
 /** A service of an app, whose folder is the current one. */
 export interface App {
@@ -27,9 +25,6 @@ export interface App {
 }
 
 const main = 'dist/main.js';
-
-/** A new service has no such file. */
-const recorded = 'test/recorded-responses.json';
 
 /**
  * Declares the tests that an app uses what all services share: commands, settings, keys, tags, documents. What these do is tested in
@@ -130,7 +125,6 @@ export async function testSharedParts({ name, table, list, one, writes }: App) {
     });
 
     testReadme(shared);
-    if (existsSync(recorded)) testRecordedResponses(shared, recorded);
     testAnyInput(shared, list, writes(1));
     testColumnValues(shared, list);
     testColumns(shared, table, list);
