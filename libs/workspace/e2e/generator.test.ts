@@ -50,10 +50,10 @@ test(
     linkProject(copy, `apps/${name}`);
     const written = git(copy, 'ls-files', '--modified', '--others', '--exclude-standard').trim().split('\n');
     await inCopy('prettier', '--check', ...written);
+    await inCopy('nx', 'build', 'client');
     await inCopy('oxlint', '--deny-warnings', `apps/${name}`, 'libs/client');
     await inCopy('tsc');
     await inCopy('nx', 'test', name);
-    await inCopy('nx', 'build', 'client');
     await inCopy('jest', '--config', 'docker/e2e/jest.config.mjs', 'compose');
   },
   TIMEOUT_MS,

@@ -31,7 +31,7 @@ test('Workflows pin actions, keep no credentials, and let only publishing jobs w
     Object.keys(permissions).flatMap((each) => (permissions[each] === 'write' ? `${name}: ${each}` : [])),
   );
   const publishing = ['publish: packages', 'publish: id-token', 'publish: attestations'];
-  expect(writing).toEqual([...publishing, 'image: packages', 'client: id-token', 'client: attestations']);
+  expect(writing).toEqual([...publishing, 'images: packages', 'client: contents']);
   for (const checkout of steps.filter(({ uses }) => uses?.startsWith('actions/checkout@')))
     expect(checkout.with).toMatchObject({ 'persist-credentials': false });
 });
