@@ -4,7 +4,20 @@
 set -eu
 app=${1:?usage: docker/build.sh APP}
 cd "$(dirname "$0")/.."
-. docker/e2e/images/engine.sh
+
+# What the machine has, unless it is set. It may have arguments of its own.
+if [ -z "${CONTAINER_ENGINE:-}" ]; then
+  if docker info >/dev/null 2>&1; then
+    CONTAINER_ENGINE=docker # with a daemon that answers
+  elif command -v podman >/dev/null; then
+    CONTAINER_ENGINE=podman
+  elif command -v buildah >/dev/null; then
+    CONTAINER_ENGINE=buildah
+  else
+    echo "There is no container engine here: no docker with a running daemon, no podman, no buildah." >&2
+    exit 1
+  fi
+fi
 
 # The same commit gives the same labels, so nothing is built twice. A clone without its history has no revision.
 revision=$(git describe --always --dirty --abbrev=40 --exclude='*' 2>/dev/null || echo unknown)

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { services } from '@rest-services/workspace';
 import { parse } from 'yaml';
-import { EnvironmentVariables, loadSettings } from '../../libs/service/src/settings.ts';
+import { EnvironmentVariables, loadSettings } from '@rest-services/service/settings';
 import { block } from './block.ts';
 
 const workspace = join(import.meta.dirname, '../..');
@@ -74,6 +74,13 @@ test('Prometheus scrapes each service, with the label that the alerts look for',
 test('docker/operate.md updates PostgreSQL with the data of each service', () => {
   const [, names] = /^services='(.*)'$/m.exec(block('operate.md', 'sh\nservices='))!;
   expect(names!.split(' ')).toEqual(expect.arrayContaining(registered.map(({ name }) => name)));
+});
+
+test('Images have the Node.js that the packages have, of the line in .nvmrc', () => {
+  const [, version] = /^ARG NODE_IMAGE=docker\.io\/library\/node:([\d.]+)-/m.exec(read('docker/Dockerfile'))!;
+  const { optionalDependencies } = JSON.parse(read('package.json')) as { optionalDependencies: object };
+  expect(Object.values(optionalDependencies)).toEqual([version, version]);
+  expect(version!.split('.')[0]).toBe(read('.nvmrc').trim());
 });
 
 test('docker/README.md lists the settings that there are, each with its default', () => {

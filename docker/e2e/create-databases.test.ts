@@ -10,7 +10,9 @@ import { parseConnectionUrl } from '@rest-services/database';
 import { sendJson, startProcess } from '@rest-services/testing';
 import pg from 'pg';
 import { block } from './block.ts';
-import { main } from './program.ts';
+import { install, main } from './program.ts';
+
+install('postgresql');
 
 const docker = join(import.meta.dirname, '..');
 const run = promisify(execFile);

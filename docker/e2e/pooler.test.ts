@@ -3,7 +3,9 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, freePort } from '@rest-services/local-postgres';
 import { load, openTestConnection, processesOf, type LogLine } from '@rest-services/testing';
 import { sql } from 'kysely';
-import { main, startProgram } from './program.ts';
+import { install, main, startProgram } from './program.ts';
+
+install('pgbouncer');
 
 let pooler: Awaited<ReturnType<typeof startProgram>>;
 

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -8,6 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The bundle of items. */
 export const main = join(import.meta.dirname, '../../apps/items/dist/main.js');
+
+/** Installs those of these Debian packages that are missing. */
+export function install(...packages: string[]) {
+  execFileSync(join(import.meta.dirname, 'install'), packages, { stdio: ['ignore', 'ignore', 'inherit'] });
+}
 
 const isRoot = process.getuid!() === 0;
 

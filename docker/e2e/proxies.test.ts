@@ -2,9 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { freePort } from '@rest-services/local-postgres';
 import { sendJson, startService, type TestService } from '@rest-services/testing';
 import { sql } from 'kysely';
-import { main, startProgram } from './program.ts';
+import { install, main, startProgram } from './program.ts';
 
 // Proxies of Debian before the service, as they are, but that they compress JSON: one by HTTP/1.1, one by HTTP/1.0.
+install('apache2', 'nginx');
 
 const apache = (port: number, service: string) => `
 ServerRoot FOLDER

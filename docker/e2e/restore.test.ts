@@ -6,9 +6,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { freePort } from '@rest-services/local-postgres';
 import { startProcess } from '@rest-services/testing';
 import { block } from './block.ts';
-import { asUnprivileged, main, temporaryFolder } from './program.ts';
+import { asUnprivileged, install, main, temporaryFolder } from './program.ts';
 
 // Types the lines of docker/operate.md that back up and restore, on a server of Debian's newest PostgreSQL.
+install('postgresql');
 
 const programs = globSync('/usr/lib/postgresql/*/bin').sort().at(-1)!;
 

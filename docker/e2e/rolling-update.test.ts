@@ -2,7 +2,9 @@ import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
 import { load, processesOf } from '@rest-services/testing';
 import { block } from './block.ts';
-import { main, startProgram } from './program.ts';
+import { install, main, startProgram } from './program.ts';
+
+install('haproxy');
 
 const processes = processesOf(main);
 

@@ -8,7 +8,9 @@ import { openTestConnection } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { parse } from 'yaml';
 import { block } from '../block.ts';
-import { asUnprivileged, startProgram, temporaryFolder } from '../program.ts';
+import { asUnprivileged, install, startProgram, temporaryFolder } from '../program.ts';
+
+install('etcd-server', 'haproxy', 'patroni', 'postgresql');
 
 /** Password of the superuser and of the standbys. The servers listen on 127.0.0.1 while a test runs. */
 const PASSWORD = 'secret';

@@ -1,48 +1,19 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
 import { services } from '@rest-services/workspace';
+import { build, buildImage, nodeImage, removeContainers, run, start, succeed, workspace } from './engine.ts';
 
-// The images as they run in production: not as root, on a read-only file system, in 256 MB. test-containers.sh starts this.
+// The images as they run in production: not as root, on a read-only file system, in 256 MB.
 
-const workspace = join(import.meta.dirname, '../../..');
+/** Limit for the build of an image, with its base, on a machine that is busy. */
+const BUILD_MS = 900_000;
 
-const words = (variable: string) => process.env[variable]?.split(' ').filter(Boolean) ?? [];
-const [engine, ...engineArguments] = words('CONTAINER_ENGINE') as [string, ...string[]];
-const run = [
-  ...['run', '--rm', '--label', process.env.CONTAINER_LABEL!, '--network', 'host', '--memory', '256m'],
-  ...['--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
-  ...words('CONTAINER_RUN_ARGS'),
-];
-
-/** A command of the container engine, and the lines that it writes. */
-function start(...args: string[]) {
-  const child = spawn(engine, [...engineArguments, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const lines: string[] = [];
-  const output = createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
-  const errors = text(child.stderr);
-  const ended = once(child, 'close').then(async ([code]: (number | null)[]) => ({ code, lines, errors: await errors }));
-  /** @throws Error when the command ends without such a line */
-  const line = (pattern: RegExp) =>
-    new Promise<void>((resolve, reject) => {
-      output.on('line', (each) => pattern.test(each) && resolve());
-      void ended.then((end) => reject(new Error(`ended without ${pattern}: ${JSON.stringify(end)}`)));
-    });
-  return { line, ended };
-}
-
-/** @throws Error with what the command wrote when it ends with another code than 0 */
-async function succeed(...args: string[]) {
-  const { code, lines, errors } = await start(...args).ended;
-  if (code !== 0) throw new Error(`${args.join(' ')} ended with code ${code}: ${lines.join('\n')}${errors}`);
-  return lines.join('\n');
-}
+beforeAll(removeContainers);
+afterAll(removeContainers);
 
 describe.each(services())('The image of $name', ({ name: app, path, client }) => {
   const image = `rest-services/${app}:latest`;
@@ -54,6 +25,7 @@ describe.each(services())('The image of $name', ({ name: app, path, client }) =>
   let service: ReturnType<typeof start>;
 
   beforeAll(async () => {
+    await buildImage(app);
     database = await createTestDatabase();
     folder = await mkdtemp(join(tmpdir(), 'secrets-'));
     await writeFile(join(folder, 'database-url'), database.url);
@@ -68,7 +40,7 @@ describe.each(services())('The image of $name', ({ name: app, path, client }) =>
     await succeed(...run, ...environment, image, 'node', 'main.js', 'migrate');
     service = start(...run, '--name', name, ...environment, image);
     await service.line(/Server listening/);
-  });
+  }, BUILD_MS);
 
   afterAll(async () => {
     await start('rm', '--force', name).ended;
@@ -173,9 +145,6 @@ describe('RUNTIME_IMAGE and NODE_IMAGE', () => {
   const base = `localhost/rest-services-test-runtime:${process.pid}`;
   const builder = `localhost/rest-services-test-builder:${process.pid}`;
   const image = `localhost/rest-services-test-items:${process.pid}`;
-  // As build.sh has it.
-  const options = engine.endsWith('docker') ? [] : ['--format', 'docker', '--skip-unused-stages=false'];
-  const build = (...args: string[]) => succeed('build', ...options, ...words('CONTAINER_BUILD_ARGS'), ...args);
   let folder: string;
 
   beforeAll(async () => {
@@ -190,20 +159,19 @@ describe('RUNTIME_IMAGE and NODE_IMAGE', () => {
       ENV PATH=/usr/local/bin:/usr/bin:/bin
       ENTRYPOINT ["/nodejs/bin/node"]`;
     await writeFile(join(folder, 'Dockerfile'), distroless);
-    await build('--tag', base, folder);
+    await succeed(...build, '--tag', base, folder);
     const dockerfile = join(workspace, 'docker/Dockerfile');
-    const own = /^ARG NODE_IMAGE=(.+)$/m.exec(await readFile(dockerfile, 'utf8'))![1]!;
     // As Chainguard's and Bitnami's set it.
-    const from = `FROM ${process.env.NODE_IMAGE ?? own}\nENV NODE_ENV=production\nUSER 1000\n`;
+    const from = `FROM ${nodeImage}\nENV NODE_ENV=production\nUSER 1000\n`;
     await writeFile(join(folder, 'Dockerfile'), from);
-    await build('--tag', builder, folder);
+    await succeed(...build, '--tag', builder, folder);
     const clone = join(folder, 'clone');
     const isSource = (file: string) => !/\/(node_modules|dist|\.git|\.nx|\.data)$/.test(file);
     await cp(workspace, clone, { recursive: true, filter: isSource });
     execFileSync('chmod', ['-R', 'go=', clone]);
     const images = [`RUNTIME_IMAGE=${base}`, `NODE_IMAGE=${builder}`].flatMap((each) => ['--build-arg', each]);
-    await build('--build-arg', 'APP=items', ...images, '--tag', image, '--file', dockerfile, clone);
-  }, 900_000);
+    await succeed(...build, '--build-arg', 'APP=items', ...images, '--tag', image, '--file', dockerfile, clone);
+  }, BUILD_MS);
 
   afterAll(async () => {
     await start('image', 'rm', '--force', image, base, builder).ended;

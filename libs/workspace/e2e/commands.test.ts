@@ -26,7 +26,6 @@ const ENDING = [
   'npx nx build client',
   'npm pack ./libs/client/dist',
   'npx nx openapi items',
-  'npx nx sbom items',
   'npx nx release 1.1.0 --skip-publish --dry-run',
 ];
 
@@ -39,12 +38,12 @@ const ELSEWHERE: [RegExp, string][] = [
   [/^HOST=0\.0\.0\.0 npm start$/, 'stack.test.ts, with another address'],
   [/^npm run demo-data$/, 'below, beside what the first command starts'],
   [/^npm ci( && npm (start|test))?$|^npm test$|^npm run e2e$|^npx nx e2e$/, '.ci/run; npm start is above'],
-  [/^npm run (check|typecheck|format)$|^npx nx affected -t test( build)?$/, '.github/workflows/ci.yml, npm test'],
+  [/^npm run (check|lint|typecheck|format)$|^npx nx affected -t test( build)?$/, '.github/workflows/ci.yml, npm test'],
   [
     /^(SESSIONS=1-200 )?npx nx (e2e|test) [\w-]+( -- \w+( --testNamePattern='[^']+')?)?$/,
     'npm test and npm run e2e run each target',
   ],
-  [/^\.ci\/(run|steps\/\w+)$/, '.github/workflows/ci.yml'],
+  [/^\.ci\/run$|^npx nx e2e docker( -- [\w ]+)?$/, '.github/workflows/ci.yml'],
   [/^npm run screenshots$/, 'the tests that it runs compare instead of writing'],
   [/^npm run bench(:large| -- --quick)?$/, 'measures for minutes'],
   [
@@ -55,7 +54,7 @@ const ELSEWHERE: [RegExp, string][] = [
   [/^npm install( \.\/rest-services-client-\*\.tgz)?$/, 'libs/client/e2e installs the package'],
   [/^npx nx serve todos-web$/, 'opens a browser'],
   [/^npx nx build NAME$/, 'a placeholder'],
-  [/nx (docker:build|(run-many|affected) -t docker:build)|^docker\/[\w-]+\.sh/, '.ci/steps'],
+  [/nx (docker:build|(run-many|affected) -t docker:build)|^docker\/[\w/-]+\.sh/, 'docker/e2e'],
   [
     /node main\.js|^DATABASE_URL=postgres:\/\/… node apps|^node apps\/items\/dist\/main\.js migrate$/,
     'libs/service/test',

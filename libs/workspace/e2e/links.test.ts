@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 const workspace = join(import.meta.dirname, '../../..');
-const pages = globSync('{*,{.ci,.github,apps,docker,libs}/**/*}.md', {
+const pages = globSync('{*,{.github,apps,docker,libs}/**/*}.md', {
   cwd: workspace,
   exclude: (path) => /(^|\/)(node_modules|dist)$/.test(path),
 });

@@ -1,15 +1,41 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
 import { startProcess } from '@rest-services/testing';
 import pg from 'pg';
-import { dashboardQueries, rules } from './files.ts';
+import { parse } from 'yaml';
+import { install, main } from './program.ts';
 
-const workspace = join(import.meta.dirname, '../../..');
-const main = join(workspace, 'apps/items/dist/main.js');
-const firstHour = readFileSync(join(workspace, 'docker/observability/first-hour.md'), 'utf8');
+install('prometheus');
+
+const folder = join(import.meta.dirname, '../observability');
+const read = (file: string) => readFileSync(join(folder, file), 'utf8');
+
+interface Rule {
+  record?: string;
+  alert?: string;
+  expr: string;
+  annotations?: { runbook: string };
+}
+
+const { groups } = parse(read('rules.yml')) as { groups: { rules: Rule[] }[] };
+/** Recordings and alerts of rules.yml. */
+const rules = groups.flatMap((group) => group.rules);
+
+const dashboard = JSON.parse(read('grafana/dashboard.json')) as {
+  panels: { targets?: { expr: string }[] }[];
+  annotations: { list: { expr: string }[] };
+};
+/** Queries of the dashboard, with the variables that Grafana replaces. */
+const dashboardQueries = [
+  ...dashboard.panels.flatMap(({ targets = [] }) => targets),
+  ...dashboard.annotations.list,
+].map(({ expr }) => expr);
+
+const firstHour = read('first-hour.md');
 
 /** Metrics that have a value only after a check or a fold in the background. */
 const FOUND_OUT = ['database_table_rows', 'database_migrations', 'database_row_counts_folded_timestamp_seconds'];
@@ -59,7 +85,7 @@ test('promtool check metrics finds nothing in /metrics', () => {
 });
 
 test('docker/metrics.md lists the metrics that a service has, each with its labels', () => {
-  const page = readFileSync(join(workspace, 'docker/metrics.md'), 'utf8');
+  const page = read('../metrics.md');
   const listed = namedIn(page, /^\| `([a-z_]+(?:\*|\{[a-z_,]+\})?)` /gm);
   const families = listed.flatMap((name) => (name.endsWith('*') ? name.slice(0, -1) : []));
   const present = [...labels]
@@ -126,4 +152,60 @@ test('the queries for a session that waits show the one that blocks it', async (
   await holder!.query('commit');
   await read;
   await Promise.all([holder, waiting, observer].map((client) => client!.end()));
+});
+
+const alerts = rules.flatMap(({ alert }) => alert ?? []);
+
+const copy = mkdtempSync(join(tmpdir(), 'rules-'));
+afterAll(() => rmSync(copy, { recursive: true }));
+
+/** @throws Error with what promtool says when it finds something */
+const promtool = (...args: string[]) =>
+  execFileSync('promtool', args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
+
+/** @returns the path of a file in a folder of this test */
+function written(name: string, text: string) {
+  writeFileSync(join(copy, name), text);
+  return join(copy, name);
+}
+
+test('promtool accepts the configuration, the rules, and each query of the dashboard', () => {
+  promtool('check', 'config', 'prometheus.yml');
+  promtool('check', 'rules', 'rules.yml');
+  const recordings = dashboardQueries.map((expr, index) => ({
+    record: `dashboard:${index}`,
+    expr: expr.replaceAll('$__rate_interval', '1m'),
+  }));
+  const groups = [{ name: 'dashboard', rules: recordings }];
+  promtool('check', 'rules', written('dashboard.yml', JSON.stringify({ groups })));
+});
+
+test('rules.test.yml has series for each alert that fire it, and others that do not', () => {
+  promtool('test', 'rules', 'rules.test.yml');
+  const { tests } = parse(read('rules.test.yml')) as {
+    tests: { promql_expr_test: { expr: string; exp_samples: object[] }[] }[];
+  };
+  const tried = tests.flatMap((each) => each.promql_expr_test);
+  const alertsThat = (fires: boolean) =>
+    tried.flatMap(({ expr, exp_samples: samples }) =>
+      samples.length > 0 === fires ? /alertname="(\w+)"/.exec(expr)![1]! : [],
+    );
+  for (const fires of [true, false]) expect([...new Set(alertsThat(fires))].sort()).toEqual([...alerts].sort());
+});
+
+test('no alert fires for the same series of another team', () => {
+  const others = read('rules.test.yml')
+    .replace('rule_files: [rules.yml]', `rule_files: ['${join(folder, 'rules.yml')}']`)
+    .replaceAll('part_of="rest-services", ', '')
+    // Ours are absent then.
+    .replaceAll('TargetsAbsent', 'None')
+    .replaceAll(/exp_samples: \[.*\]/g, 'exp_samples: []');
+  promtool('test', 'rules', written('rules.test.yml', others));
+});
+
+test('the runbook of each alert is a paragraph of README.md', () => {
+  const headings = [...read('README.md').matchAll(/^### (\w+)$/gm)].map(([, heading]) => heading);
+  expect(headings).toEqual(alerts);
+  const anchors = rules.flatMap(({ annotations }) => annotations?.runbook.split('#')[1] ?? []);
+  expect(anchors).toEqual(alerts.map((alert) => alert.toLowerCase()));
 });

