@@ -71,9 +71,9 @@ test('Prometheus scrapes each service, with the label that the alerts look for',
   for (const { labels } of configs) expect(labels).toEqual({ part_of: 'rest-services' });
 });
 
-test('docker/operate.md updates PostgreSQL with the data of each service', () => {
-  const [, names] = /^services='(.*)'$/m.exec(block('operate.md', 'sh\nservices='))!;
-  expect(names!.split(' ')).toEqual(expect.arrayContaining(registered.map(({ name }) => name)));
+test('A release tags the image of each service', () => {
+  const release = read('.github/workflows/release.yml');
+  expect(release).toContain(`app: [${registered.map(({ name }) => name).join(', ')}]`);
 });
 
 test('Images have the Node.js that the packages have, of the line in .nvmrc', () => {

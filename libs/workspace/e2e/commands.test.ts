@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
 import { services } from '@rest-services/workspace';
-import { copyWorkspace, plainEnvironment } from './copy.ts';
+import { copyWorkspace, git, plainEnvironment } from './copy.ts';
 
 const workspace = join(import.meta.dirname, '../../..');
 
@@ -50,7 +50,7 @@ const ELSEWHERE: [RegExp, string][] = [
     /^npm run (test:history( -- --seeds? [\d-]+)?|soak( -- --minutes 10)?)$/,
     'libs/history/e2e, for seconds instead of minutes',
   ],
-  [/^npx nx g .*service notes --port 8083$/, 'generator.test.ts'],
+  [/^npx nx openapi notes$|^npx prettier --write apps\/notes$/, 'new-service.test.ts'],
   [/^npm install( \.\/rest-services-client-\*\.tgz)?$/, 'libs/client/e2e installs the package'],
   [/^npx nx serve todos-web$/, 'opens a browser'],
   [/^npx nx build NAME$/, 'a placeholder'],
@@ -128,6 +128,11 @@ describe('In a new clone', () => {
       urls: () => output.match(/(?<=')http:[^']+/g) ?? [],
     };
   }
+
+  test('files end their lines as in any other, with core.autocrlf=true', () => {
+    git(folder, 'clone', '--quiet', '--config', 'core.autocrlf=true', 'clone', 'crlf');
+    expect(git(join(folder, 'crlf'), 'ls-files', '--eol').match(/.* w\/(crlf|mixed) .*/g)).toBe(null);
+  });
 
   test.each(SERVING)('%s serves what it names, and ends at Ctrl-C', async (command) => {
     const typed = type(command);
