@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, imageEnvironment, imageFlags } from '@rest-services/local-postgres';
+import { freePort } from '@rest-services/local-postgres';
+import { imageEnvironment, imageFlags } from './image-environment.ts';
 
 const START_LIMIT_MS = 30_000;
 

@@ -1,15 +1,16 @@
-import { fork } from 'node:child_process';
+import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { ensureDatabase, startCluster, type Cluster } from '../src/index.ts';
+import { startCluster, type Cluster } from '../src/index.ts';
 
 let home: string;
 let directory: string;
 const started: Cluster[] = [];
+let other: ChildProcess | undefined;
 
 // Below a folder that only its owner may enter, as a clone in root's home is.
 beforeEach(async () => {
@@ -19,6 +20,7 @@ beforeEach(async () => {
   expect((await stat(home)).mode & 0o777).toBe(0o700);
 });
 afterEach(async () => {
+  other?.kill();
   for (const cluster of started.splice(0)) await cluster.stop();
   await rm(home, { recursive: true, force: true });
 });
@@ -102,20 +104,29 @@ describe('startCluster', () => {
     }
   });
 
+  test('starts where a crash has left the id of a process that is not PostgreSQL', async () => {
+    const first = await start();
+    const lock = join(directory, 'data', 'postmaster.pid');
+    const lines = (await readFile(lock, 'utf8')).split('\n');
+    await first.stop();
+    // Root's servers run as nobody, to whom a process of root does not count.
+    other = spawn('sleep', ['600'], { cwd: '/', ...(process.getuid?.() === 0 ? { uid: 65_534 } : {}) });
+    await writeFile(lock, [`${other.pid}`, ...lines.slice(1)].join('\n'));
+    expect((await start()).pid).not.toBe(other.pid);
+  });
+
+  test('says what to do with the data of another major version', async () => {
+    await (await start()).stop();
+    await writeFile(join(directory, 'data', 'PG_VERSION'), '17\n');
+    const line = /^\S+ has data of PostgreSQL 17, and \d+ is installed\. Delete it, or move it away\.$/;
+    await expect(start()).rejects.toThrow(line);
+  });
+
   test('is reached with a password, and only on this machine', async () => {
     const { url } = await start();
     const stranger = new URL(url);
     stranger.password = 'guess';
     await expect(query(stranger.href, 'select 1')).rejects.toMatchObject({ code: '28P01' });
     expect(await query(url, 'show listen_addresses')).toEqual([{ listen_addresses: '127.0.0.1' }]);
-  });
-});
-
-describe('ensureDatabase', () => {
-  test('creates a database once, whoever asks at the same moment', async () => {
-    const { url } = await start();
-    const urls = await Promise.all([1, 2, 3].map(() => ensureDatabase(url, 'items')));
-    expect(new Set(urls).size).toBe(1);
-    expect(await query(urls[0]!, 'select current_database() as name')).toEqual([{ name: 'items' }]);
   });
 });

@@ -5,7 +5,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { giveToServer, runProgram } from './binaries.ts';
+import { giveToServer, installedVersion, runProgram } from './binaries.ts';
+import { commandOf } from './processes.ts';
 
 /** A running PostgreSQL server. */
 export interface Cluster {
@@ -33,10 +34,11 @@ const START_LIMIT_MS = 60_000;
  * Starts the server whose files are in `directory`, creating them if they are not there. A server that already runs
  * there, because another process uses it or because its launcher was killed, is used instead; one that is still
  * recovering or shutting down is waited for.
- * @throws Error when no server accepts connections within a minute
+ * @throws Error with one line that says what to do when no server accepts connections within a minute
  */
 export async function startCluster(directory: string, options: ClusterOptions): Promise<Cluster> {
   await initialise(directory, options.durable);
+  await checkVersion(directory);
   const deadline = Date.now() + START_LIMIT_MS;
 
   for (;;) {
@@ -48,10 +50,26 @@ export async function startCluster(directory: string, options: ClusterOptions): 
       await user.query('select pg_advisory_lock_shared($1)', [USERS_LOCK]);
       return { url, pid, stop: () => leave(directory, user) };
     } catch (error) {
-      if (!isPassing(error) || Date.now() > deadline) throw error;
+      if (!isPassing(error)) throw error;
+      if (Date.now() > deadline) {
+        const lock = join(directory, 'data', 'postmaster.pid');
+        throw new Error(`PostgreSQL does not respond (${describe(error)}). If none runs, delete ${lock}.`);
+      }
       await sleep(100);
     }
   }
+}
+
+const describe = (error: unknown) => (error as Error).message || (error as NodeJS.ErrnoException).code;
+
+/** @throws Error that says what to do with the files of another major version, which the installed one can't read */
+async function checkVersion(directory: string) {
+  const version = (await readFile(join(directory, 'data', 'PG_VERSION'), 'utf8')).trim();
+  const installed = await installedVersion();
+  if (version !== installed)
+    throw new Error(
+      `${directory} has data of PostgreSQL ${version}, and ${installed} is installed. Delete it, or move it away.`,
+    );
 }
 
 /** Whether the server is starting, recovering or stopping: in a moment it can be reached, or started. */
@@ -128,23 +146,29 @@ export async function startServer(directory: string, settings: Record<string, st
   ]).catch((error: unknown) => error);
   // Another process may have started it in the same moment, in which case ours gave way.
   const server = await runningServer(directory);
-  if (!server)
-    throw new Error(`PostgreSQL does not start: ${await readFile(log, 'utf8').catch(() => failure?.toString())}`, {
-      cause: failure,
-    });
-  return server;
+  if (server) return server;
+  const lines = await readFile(log, 'utf8').catch(() => String(failure));
+  const [line = lines] = /^.*FATAL:.*$/m.exec(lines) ?? [];
+  throw new Error(`PostgreSQL does not start: ${line}`, { cause: failure });
 }
 
 /** The server that runs in `directory`, ready or not; `undefined` when none does. */
 export async function runningServer(directory: string) {
   try {
     await runProgram('pg_ctl', directory, (path) => ['status', `--pgdata=${path}/data`]);
-    const lines = (await readFile(join(directory, 'data', 'postmaster.pid'), 'utf8')).split('\n');
-    return { pid: Number(lines[0]), port: Number(lines[3]) };
+    const lock = join(directory, 'data', 'postmaster.pid');
+    const lines = (await readFile(lock, 'utf8')).split('\n');
+    const server = { pid: Number(lines[0]), port: Number(lines[3]) };
+    if (await isPostgres(server.pid)) return server;
+    // After a crash of the machine, another process may have its id. PostgreSQL itself ignores the file only if none has it.
+    await rm(lock, { force: true });
+    return undefined;
   } catch {
     return undefined;
   }
 }
+
+const isPostgres = async (pid: number) => /(^|\/)postgres$/.test(await commandOf(pid));
 
 /** Connects to a server of this module. */
 export async function connect(url: string) {

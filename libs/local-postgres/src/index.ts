@@ -1,5 +1,4 @@
 export { freePort, startCluster, type Cluster } from './cluster.ts';
 export { createPreparedDatabase, createTestDatabase, ensureDatabase, type TestDatabase } from './databases.ts';
-export { imageEnvironment, imageFlags } from './image-environment.ts';
 export { signalServer } from './processes.ts';
 export * as replication from './replication.ts';

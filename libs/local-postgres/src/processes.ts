@@ -23,6 +23,17 @@ export function signalProcess(pid: number, name: NodeJS.Signals) {
   }
 }
 
+/** Name of the program that a process runs, or a path to it; empty when there is no such process. */
+export async function commandOf(pid: number) {
+  try {
+    if (process.platform === 'linux') return (await readFile(`/proc/${pid}/comm`, 'utf8')).trim();
+    const { stdout } = await promisify(execFile)('ps', ['-p', `${pid}`, '-o', 'comm=']);
+    return stdout.trim();
+  } catch {
+    return '';
+  }
+}
+
 /** Processes of the machine; containers often have no `ps`. */
 export async function processes() {
   if (process.platform !== 'linux') {

@@ -96,6 +96,22 @@ test('starts nothing where it cannot listen, and names each port or address', as
   await cannotStart('ITEMS_PORT must be a TCP port, 1 to 65535; it is "70000"', { ITEMS_PORT: '70000' }, []);
   const HOST = '192.0.2.1';
   await cannotStart(`HOST is ${HOST}, which is not an address of this machine.`, { HOST, PORT: `${shared}` });
+  const url = `postgres://postgres@127.0.0.1:${shared}/postgres`;
+  const refusal = `The server at DATABASE_URL refuses: connect ECONNREFUSED 127.0.0.1:${shared}`;
+  await cannotStart(refusal, { DATABASE_URL: url, PORT: `${taken}` });
+});
+
+test('names the variable that has chosen a taken port, and the service that has it since an earlier start', async () => {
+  const PORT = `${await freePort()}`;
+  const first = start({ PORT });
+  for await (const [chunk] of on(first.child.stdout, 'data', { close: ['end'] }))
+    if (String(chunk).includes('Ctrl-C')) break;
+  expect((await start({ PORT }).ended).errors).toBe(
+    `Cannot start: Port ${PORT}, where items would listen, is taken by items, which runs already: ` +
+      'stop it, or choose another port by PORT.\n',
+  );
+  first.child.kill('SIGINT');
+  await first.ended;
 });
 
 test('restarts a service at each change of its sources, also by a file renamed into its place', async () => {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { services, type Service } from '@rest-services/workspace';
-import { inUrl, portAlone, portOf, readHost } from './places.ts';
+import { inUrl, placeOf, readHost, serves } from './places.ts';
 
 type Records = Record<string, unknown>[];
 
@@ -41,12 +41,9 @@ try {
 
 /** Finds a service of the whole stack, or one that runs alone. Another one may be on its port. @returns the URL of its list */
 async function findService({ name, port, localPort, path }: Service) {
-  for (const candidate of new Set([portOf(name, localPort), portAlone(name, port)])) {
-    const base = `http://${inUrl(host)}:${candidate}`;
-    const document = await fetch(`${base}/openapi.json`)
-      .then((response) => response.json() as Promise<{ paths?: object }>)
-      .catch(() => undefined);
-    if (document?.paths && path in document.paths) return base + path;
+  for (const place of [placeOf(name, localPort), placeOf(name, port, true)]) {
+    const url = `http://${inUrl(host)}:${place.port}`;
+    if (await serves(url, path)) return url + path;
   }
   return undefined;
 }

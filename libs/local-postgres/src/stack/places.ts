@@ -5,23 +5,30 @@ import { connect, createServer, isIP, isIPv6 } from 'node:net';
 export interface Place {
   app: string;
   port: number;
+  /** Name of the variable that has set the port, or may set it. */
+  variable: string;
+  /** Path of its list, by which a service is known. */
+  path?: string;
 }
 
 /** Name of the variable that sets the port of an app, here and in compose.yaml: `TODOS_WEB_PORT`. */
 const portVariable = (app: string) => `${app.toUpperCase().replaceAll('-', '_')}_PORT`;
 
-/** @throws Error when a variable is set to something else than a port */
-export function portOf(app: string, otherwise: number, variables = [portVariable(app)]) {
-  const variable = variables.find((name) => process.env[name]);
-  if (!variable) return otherwise;
+/**
+ * The place of an app.
+ * @param otherwise its port unless a variable sets it
+ * @param isAlone whether it is the only one, whose port `PORT` sets as well
+ * @throws Error when a variable is set to something else than a port
+ */
+export function placeOf(app: string, otherwise: number, isAlone = false): Place {
+  const own = portVariable(app);
+  const variable = [own, ...(isAlone ? ['PORT'] : [])].find((name) => process.env[name]);
+  if (!variable) return { app, port: otherwise, variable: own };
   const value = process.env[variable]!;
   const port = /^\d{1,5}$/.test(value) ? Number(value) : 0;
-  if (port >= 1 && port <= 65_535) return port;
+  if (port >= 1 && port <= 65_535) return { app, port, variable };
   throw new Error(`${variable} must be a TCP port, 1 to 65535; it is ${JSON.stringify(value)}`);
 }
-
-/** Place of an app that runs alone: `PORT` sets it as well. */
-export const portAlone = (app: string, otherwise: number) => portOf(app, otherwise, [portVariable(app), 'PORT']);
 
 /**
  * Address that the local stack listens on: 127.0.0.1, because it has no login, or `HOST`. Only an IP address counts: some shells and
@@ -46,15 +53,31 @@ export async function checkPlaces(places: Place[], host: string) {
   if (found.length > 0) throw new Error([...new Set(found)].join('\n'));
 }
 
-async function problemOf({ app, port }: Place, places: Place[], host: string) {
-  const same = places.filter((place) => place.port === port).map((place) => place.app);
-  if (same.length > 1)
-    return `Port ${port} is that of ${same.join(' and ')}: ${same.map(portVariable).join(' or ')} chooses another one.`;
-  const code = (await isListening(port, inUrl(host))) ? 'EADDRINUSE' : await bindingError(port, host);
+async function problemOf({ app, port, variable, path }: Place, places: Place[], host: string) {
+  const same = places.filter((place) => place.port === port);
+  if (same.length > 1) {
+    const names = (key: 'app' | 'variable', word: string) => same.map((place) => place[key]).join(` ${word} `);
+    return `Port ${port} is that of ${names('app', 'and')}: ${names('variable', 'or')} chooses another one.`;
+  }
+  const code = (await isListening(port, host)) ? 'EADDRINUSE' : await bindingError(port, host);
   if (code === undefined) return undefined;
   if (code === 'EADDRNOTAVAIL') return `HOST is ${host}, which is not an address of this machine.`;
+  const where = `Port ${port}, where ${app} would listen,`;
+  if (path && (await serves(`http://${inUrl(host)}:${port}`, path)))
+    return `${where} is taken by ${app}, which runs already: stop it, or choose another port by ${variable}.`;
   const problem = code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be opened (${code})`;
-  return `Port ${port}, where ${app} would listen, ${problem}: ${portVariable(app)} chooses another one.`;
+  return `${where} ${problem}: ${variable} chooses another one.`;
+}
+
+/** Whether the service with this path listens at a URL, where another program may be. */
+export async function serves(url: string, path: string) {
+  try {
+    const response = await fetch(`${url}/openapi.json`, { signal: AbortSignal.timeout(2_000) });
+    const { paths = {} } = (await response.json()) as { paths?: object };
+    return path in paths;
+  } catch {
+    return false;
+  }
 }
 
 /** @returns the code of the error with which a server fails to listen */
@@ -71,7 +94,7 @@ async function bindingError(port: number, host: string) {
 }
 
 export async function isListening(port: number, host: string) {
-  const socket = connect(port, host.replace(/^\[(.*)\]$/, '$1'));
+  const socket = connect(port, inUrl(host).replace(/^\[(.*)\]$/, '$1'));
   try {
     await once(socket, 'connect');
     return true;
