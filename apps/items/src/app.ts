@@ -1,10 +1,8 @@
-import { coalesce } from '@rest-services/concurrency';
-import { prepared, repository, type Database } from '@rest-services/database';
+import { Repository, type Database } from '@rest-services/database';
 import { InvalidInputError, NotFoundError } from '@rest-services/errors';
-import { pageHeaders, rowsOf } from '@rest-services/pagination';
+import { offsetAndLimit, pageHeaders } from '@rest-services/pagination';
 import {
-  columnsOf,
-  createIfMatch,
+  createPreconditions,
   createService,
   idempotencyKeyOf,
   locationOf,
@@ -24,14 +22,15 @@ export async function buildApp(db: Database<ItemsDatabase>, settings: Settings) 
     includeCode: true,
   });
 
-  const items = repository(db, 'item', {
-    columns: columnsOf(schemas.Item),
-    insert: columnsOf(schemas.createItem.body),
-    update: { columns: columnsOf(schemas.updateItem.body), absent: 'kept', touch: 'updated_at' },
+  const items = new Repository(db, 'item', {
+    row: schemas.Item,
+    insert: schemas.createItem.body,
+    update: schemas.updateItem.body,
+    absent: 'kept',
+    touch: 'updated_at',
+    counts: schemas.summariseItems.response[200],
   });
-  const ifMatch = createIfMatch(schemas.Item);
-  const summary = prepared(db.kysely.selectFrom('item_count').select(['finished', 'total']));
-  const summarise = coalesce(async () => (await db.read(summary, [])).rows[0]!);
+  const versionFor = createPreconditions(schemas.Item, items);
 
   app.post('/v1/items', { schema: schemas.createItem }, async (request, reply) => {
     const id = await items.insert(request.body, idempotencyKeyOf(request));
@@ -39,12 +38,12 @@ export async function buildApp(db: Database<ItemsDatabase>, settings: Settings) 
   });
 
   app.get('/v1/items', { schema: schemas.listItems }, async ({ query }, reply) => {
-    const page = await items.page(rowsOf(query));
+    const page = await items.page(offsetAndLimit(query));
     void reply.headers(pageHeaders(query, page.total));
     return sendList(reply, page);
   });
 
-  app.get('/v1/items/summary', { schema: schemas.summariseItems }, () => summarise());
+  app.get('/v1/items/summary', { schema: schemas.summariseItems }, () => items.count());
 
   app.get(
     '/v1/items/:id',
@@ -55,13 +54,14 @@ export async function buildApp(db: Database<ItemsDatabase>, settings: Settings) 
   app.put('/v1/items/:id', { schema: schemas.updateItem }, async (request) => {
     const { params, body } = request;
     if (Object.keys(body).length === 0) throw new InvalidInputError('Nothing to update');
-    return (await items.update(params.id, body, ifMatch(request)))
+    return (await items.update(params.id, body, await versionFor(request, params.id)))
       ? { message: 'Item updated successfully' }
       : notFound();
   });
 
   app.delete('/v1/items/:id', { schema: schemas.deleteItem }, async (request) => {
-    return (await items.delete(request.params.id, ifMatch(request)))
+    const { id } = request.params;
+    return (await items.delete(id, await versionFor(request, id)))
       ? { message: 'Item deleted successfully' }
       : notFound();
   });

@@ -1,12 +1,12 @@
-import { repository, type Database } from '@rest-services/database';
+import { Repository, type Database } from '@rest-services/database';
 import { PreconditionFailedError } from '@rest-services/errors';
-import { pageHeaders, rowsOf } from '@rest-services/pagination';
+import { offsetAndLimit, pageHeaders } from '@rest-services/pagination';
 import {
   acceptForms,
   columnsOf,
+  createPreconditions,
   createService,
   idempotencyKeyOf,
-  refuseTags,
   type Settings,
 } from '@rest-services/service';
 import { constraints, type LanguagesDatabase } from './database.ts';
@@ -22,18 +22,21 @@ export async function buildApp(db: Database<LanguagesDatabase>, settings: Settin
     includeCode: false,
     constraints,
   });
-  await acceptForms(app, fields);
+  await acceptForms(app, columnsOf(schemas.Language));
 
-  const languages = repository(db, 'programming_language', {
-    columns: columnsOf(schemas.StoredLanguage),
-    insert: fields,
-    update: { columns: fields, absent: 'null', touch: 'updated_at' },
+  const languages = new Repository(db, 'programming_language', {
+    row: schemas.StoredLanguage,
+    insert: schemas.Language,
+    update: schemas.Language,
+    absent: 'null',
+    touch: 'updated_at',
   });
+  const versionFor = createPreconditions(schemas.StoredLanguage, languages);
 
   app.get('/', { schema: schemas.checkService }, () => ({ message: 'ok' }));
 
   app.get('/programming-languages', { schema: schemas.listLanguages }, async ({ query: { page = 1 } }, reply) => {
-    const { total, rows } = await languages.page(rowsOf({ page }));
+    const { total, rows } = await languages.page(offsetAndLimit({ page }));
     void reply.headers(pageHeaders({ page }, total));
     return { data: rows, meta: { page } };
   });
@@ -43,25 +46,23 @@ export async function buildApp(db: Database<LanguagesDatabase>, settings: Settin
   );
 
   app.put('/programming-languages/:id', { schema: schemas.updateLanguage }, async (request) => {
-    refuseTags(request);
-    const { params, body, headers } = request;
-    return outcome('updating', await languages.update(params.id ?? 0, body), headers['if-match']);
+    const { id = NaN } = request.params;
+    const isUpdated = await languages.update(id, request.body, await versionFor(request, id));
+    return outcome('updating', isUpdated, request.headers['if-match']);
   });
 
   app.delete('/programming-languages/:id', { schema: schemas.deleteLanguage }, async (request) => {
-    refuseTags(request);
-    const { params, headers } = request;
-    return outcome('deleting', await languages.delete(params.id ?? 0), headers['if-match']);
+    const { id = NaN } = request.params;
+    const isDeleted = await languages.delete(id, await versionFor(request, id));
+    return outcome('deleting', isDeleted, request.headers['if-match']);
   });
 
   return app;
 }
 
-const fields = columnsOf(schemas.Language);
-
 const past = { creating: 'created', updating: 'updated', deleting: 'deleted' };
 
-/** Both outcomes are 200 in the contract; the message says which. @throws PreconditionFailedError with `If-Match: *` where no row is */
+/** Both outcomes are 200 in the contract; the message says which. @throws PreconditionFailedError with `If-Match` where no record is */
 function outcome(action: keyof typeof past, success: unknown, ifMatch?: string) {
   if (!success && ifMatch !== undefined) throw new PreconditionFailedError();
   return {

@@ -1,13 +1,6 @@
-import { repository, type Database } from '@rest-services/database';
+import { Repository, type Database } from '@rest-services/database';
 import { InvalidInputError, NotFoundError } from '@rest-services/errors';
-import {
-  columnsOf,
-  createIfMatch,
-  createService,
-  idempotencyKeyOf,
-  sendList,
-  type Settings,
-} from '@rest-services/service';
+import { createPreconditions, createService, idempotencyKeyOf, sendList, type Settings } from '@rest-services/service';
 import type { TodosDatabase } from './database.ts';
 import * as schemas from './schemas.ts';
 import { serveClient } from './spa.ts';
@@ -21,20 +14,20 @@ export async function buildApp(db: Database<TodosDatabase>, settings: Settings) 
     failure: 'Internal Server Error',
     includeCode: true,
   });
-  const todos = repository(db, 'todo', {
-    columns: columnsOf(schemas.Todo),
-    insert: columnsOf(schemas.createTodo.body),
-    update: { columns: columnsOf(schemas.TodoChanges), absent: 'kept' },
+  const todos = new Repository(db, 'todo', {
+    row: schemas.Todo,
+    insert: schemas.createTodo.body,
+    update: schemas.TodoChanges,
+    absent: 'kept',
   });
-
-  const ifMatch = createIfMatch(schemas.Todo);
+  const versionFor = createPreconditions(schemas.Todo, todos);
 
   app.get('/api/todos', { schema: schemas.listTodos }, async (_request, reply) => sendList(reply, await todos.list()));
 
   app.get('/api/todos/:id', { schema: schemas.readTodo }, async ({ params }) => {
     const id = parseInt(params.id, 10);
     if (Number.isNaN(id)) throw new InvalidInputError('Invalid id');
-    return (Number.isSafeInteger(id) && (await todos.findById(id))) || notFound();
+    return (await todos.findById(id)) ?? notFound();
   });
 
   app.post('/api/todos', { schema: schemas.createTodo }, async (request) => ({
@@ -44,8 +37,8 @@ export async function buildApp(db: Database<TodosDatabase>, settings: Settings) 
 
   app.put('/api/todos', { schema: schemas.updateTodo }, async (request) => {
     const { id, ...changes } = request.body;
-    if (!Number.isSafeInteger(id)) notFound();
-    return (await todos.update(id, changes, ifMatch(request))) ? { message: 'Update created', id } : notFound();
+    const version = await versionFor(request, id);
+    return (await todos.update(id, changes, version)) ? { message: 'Update created', id } : notFound();
   });
 
   if (settings.NODE_ENV === 'production') await serveClient(app);

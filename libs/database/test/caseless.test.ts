@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { createCaseless, repository, type Database } from '../src/index.ts';
+import { Type } from 'typebox';
+import { createCaseless, Repository, type Database } from '../src/index.ts';
 import { database, open } from './open-database.ts';
 
 const everyLetter = Array.from({ length: 0x11_0000 - 1 }, (_, index) => index + 1)
@@ -78,11 +79,12 @@ describe.each([
       db,
     );
     await sql`analyze book`.execute(db);
-    const books = repository(open<{ book: { id: number; title: string; text: string } }>({ url }), 'book', {
-      columns: ['id', 'title', 'text'],
+    const books = new Repository(open({ url }), 'book', {
+      row: Type.Object({ id: Type.Integer(), title: Type.String(), text: Type.String() }),
       longText: 'text',
-      insert: [],
-      update: { columns: [], absent: 'kept' },
+      insert: Type.Object({}),
+      update: Type.Object({}),
+      absent: 'kept',
       search: { column: 'title', maxLength: 255 },
     });
     for (const text of ['δρόμος', 'ΔΡΌΜΟΣ', 'όμος: i', 'μοσ', 'i 1']) {

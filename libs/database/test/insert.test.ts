@@ -1,7 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ReusedKeyError } from '@rest-services/errors';
 import { sql, type Generated } from 'kysely';
-import { createIdempotencyKeys, repository, type Database } from '../src/index.ts';
+import { Type, type TUnsafe } from 'typebox';
+import { createIdempotencyKeys, Repository, type Database } from '../src/index.ts';
 import { open } from './open-database.ts';
 import { rowsLookedAt, statementsDuring } from './statements.ts';
 
@@ -32,10 +33,11 @@ beforeEach(async () => {
 });
 
 const repositoryOf = (table: 'note' | 'task', at = db) =>
-  repository(at, table, {
-    columns: ['id', 'title'],
-    insert: ['title'],
-    update: { columns: ['title'], absent: 'kept' },
+  new Repository(at, table, {
+    row: Type.Object({ id: Type.Integer(), title: Type.String() }),
+    insert: Type.Object({ title: Type.String() }),
+    update: Type.Object({}),
+    absent: 'kept',
   });
 const countKeys = async () => {
   const { rows } = await sql<{ count: number }>`select count(*) from idempotency_key`.execute(db);
@@ -154,11 +156,14 @@ describe('Inserts at the same time', () => {
       at timestamptz, local timestamp, day date, time time, span interval, json jsonb, list text[], bytes bytea)`.execute(
       db,
     );
-    const columns = Object.keys(rowOf(0)) as (keyof EveryType)[];
-    const all = repository(db, 'every_type', {
-      columns: ['id', ...columns],
-      insert: columns,
-      update: { columns: [], absent: 'kept' },
+    const columns = Object.fromEntries(Object.keys(rowOf(0)).map((name) => [name, Type.Unsafe({})])) as {
+      [Name in keyof EveryType]: TUnsafe<EveryType[Name]>;
+    };
+    const all = new Repository(db, 'every_type', {
+      row: Type.Object({ id: Type.Integer(), ...columns }),
+      insert: Type.Object(columns),
+      update: Type.Object({}),
+      absent: 'kept',
     });
     const ids = await Promise.all(Array.from({ length: 12 }, (_, n) => all.insert(rowOf(n % 5))));
     expect(new Set(ids).size).toBe(12);

@@ -1,8 +1,10 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { repository, type Database, type List } from '../src/index.ts';
+import { Type } from 'typebox';
+import { Repository, type Database, type List } from '../src/index.ts';
 import { Chunks } from '../src/rows/list.ts';
 import { open } from './open-database.ts';
+import { statementsDuring } from './statements.ts';
 
 interface Tables {
   number: { id: number; even: boolean };
@@ -27,8 +29,9 @@ const firstChunk = (limit: number) =>
     .limit(Math.min(limit, 250))
     .execute();
 const evenNumbers = (on = db) =>
-  new Chunks<{ id: number }>(on as Database<unknown>, (id) => sql`select id from number where even and id > ${id}`);
-const numbers = { insert: [], update: { columns: [], absent: 'kept' } } as const;
+  new Chunks<{ id: number }>(on, (id) => sql`select id from number where even and id > ${id}`);
+const onlyRead = { insert: Type.Object({}), update: Type.Object({}), absent: 'kept' } as const;
+const Numbers = Type.Object({ id: Type.Integer(), even: Type.Boolean() });
 
 async function read(list: List<{ id: number }>) {
   const chunks = [list.rows];
@@ -38,11 +41,31 @@ async function read(list: List<{ id: number }>) {
 
 test('A list has all rows of the query, sorted by id, in chunks of at most 250', async () => {
   const { ids, sizes } = await read(
-    await repository(db, 'number', { columns: ['id', 'even'], ...numbers }).list({ even: true }),
+    await new Repository(db, 'number', { row: Numbers, ...onlyRead }).list({ even: true }),
   );
   expect(ids).toEqual(even);
   // That there are no more shows only when they are asked for.
   expect(sizes).toEqual([...Array.from({ length: 10 }, () => 250), 0]);
+});
+
+test('The first chunk of up to 50,000 rows has a version of the list, which each change makes another one', async () => {
+  await sql`create table long as select id::bigint, true as even from generate_series(1, 50000) id`.execute(db);
+  const list = new Repository(db, 'long', { row: Numbers, ...onlyRead });
+  const versions: (string | undefined)[] = [];
+  const readVersion = async () => versions.push((await list.list()).version);
+  expect(await statementsDuring(readVersion)).toBe(1);
+  for (const change of [
+    sql`update long set even = true where id = 40000`,
+    sql`delete from long where id = 40000`,
+    sql`insert into long values (50001, false)`,
+  ]) {
+    await change.execute(db);
+    await readVersion();
+  }
+  expect(new Set(versions).size).toBe(4);
+  expect(versions).toEqual(versions.map(() => expect.any(String)));
+  await sql`insert into long values (50002, false)`.execute(db);
+  expect(await list.list()).not.toHaveProperty('version', expect.anything());
 });
 
 test('Of rows with long texts, a chunk ends with the one that reaches 128 KiB', async () => {
@@ -51,7 +74,11 @@ test('Of rows with long texts, a chunk ends with the one that reaches 128 KiB', 
     select id, repeat('é', length / 2) as text from unnest(${lengths}::integer[]) with ordinality as given (length, id)`.execute(
     db,
   );
-  const pages = repository(db, 'page', { columns: ['id', 'text'], longText: 'text', ...numbers });
+  const pages = new Repository(db, 'page', {
+    row: Type.Object({ id: Type.Integer(), text: Type.String() }),
+    longText: 'text',
+    ...onlyRead,
+  });
   const { ids, sizes } = await read(await pages.list());
   expect(ids).toEqual(lengths.map((_, index) => index + 1));
   expect(sizes).toEqual([2, 1, 1, 250, 2, 1]);

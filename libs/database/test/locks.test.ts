@@ -1,12 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { OverloadedError } from '@rest-services/errors';
 import { sql } from 'kysely';
-import { repository } from '../src/index.ts';
+import { Type } from 'typebox';
+import { Repository } from '../src/index.ts';
 import {
   allNotes,
   create,
   createAll,
   db,
+  id,
   noteRepository,
   notes,
   observer,
@@ -81,13 +83,30 @@ test('A change that PostgreSQL ends to resolve a deadlock is made again', async 
   expect((await allNotes()).map(({ title }) => title).sort()).toEqual(['second', 'third']);
 });
 
+test.each([
+  [1, { value: true }],
+  [2, { code: '40P01' }],
+])('After %d deadlocks of a change that ran alone, its outcome is %j', async (deadlocks, expected) => {
+  const changed = await create('a');
+  await sql`create sequence attempt`.execute(db);
+  await sql`create function refuse_change() returns trigger language plpgsql as $$ begin
+    if nextval('attempt') <= ${sql.lit(deadlocks)} then raise 'of a test' using errcode = 'deadlock_detected'; end if;
+    return new;
+  end $$`.execute(db);
+  await sql`create trigger refuse before update on note execute function refuse_change()`.execute(db);
+  expect(await outcome(notes.update(changed, { rank: 2 }))).toEqual(expected);
+  await sql`drop trigger refuse on note; drop function refuse_change; drop sequence attempt`.execute(db);
+});
+
 test('The time of a row that was waited for is after the change before', async () => {
   await sql`create table timed (id bigint primary key, title text, changed timestamptz(3) default now())`.execute(db);
   await sql`insert into timed values (1), (2)`.execute(db);
-  const timed = repository(db, 'timed', {
-    columns: ['id', 'changed'],
-    insert: [],
-    update: { columns: ['title'], absent: 'kept', touch: 'changed' },
+  const timed = new Repository(db, 'timed', {
+    row: Type.Object({ id, title: Type.String(), changed: Type.String() }),
+    insert: Type.Object({}),
+    update: Type.Object({ title: Type.String() }),
+    absent: 'kept',
+    touch: 'changed',
   });
   const { changes, before } = await whileHolding(sql`select from timed where id = 1 for update`, async (holder) => {
     const changes = Promise.all([timed.update(1, { title: 'a' }), timed.update(2, { title: 'b' })]);

@@ -1,7 +1,8 @@
 // What the files share that test a repository: a database of their own with the table `note`, which each test finds empty.
 import { beforeAll, beforeEach } from '@jest/globals';
 import { sql, type Generated, type RawBuilder, type Transaction } from 'kysely';
-import { repository, type Database } from '../src/index.ts';
+import { Type } from 'typebox';
+import { Repository, type Database } from '../src/index.ts';
 import { open } from './open-database.ts';
 
 interface Note {
@@ -38,15 +39,25 @@ beforeEach(async () => {
   await sql`truncate note restart identity`.execute(db);
 });
 
+export const id = Type.Integer();
+const fields = { title: Type.String(), rank: Type.Unsafe<number | null>({}) };
+
 /** @param absent `null` sets the columns to null that an update does not name */
 export const noteRepository = (on: Database<Tables>, absent: 'kept' | 'null' = 'kept') =>
-  repository(on, 'note', {
-    columns: ['id', 'title', 'rank'],
-    insert: ['title', 'rank'],
-    update: { columns: ['title', 'rank'], absent },
+  new Repository(on, 'note', {
+    row: Type.Object({ id, ...fields }),
+    insert: Type.Object(fields),
+    update: Type.Object(fields),
+    absent,
   });
 
-export const onlyRead = { insert: [], update: { columns: [], absent: 'kept' } } as const;
+/** Rows of a table with an id and a text. */
+export const texts = {
+  row: Type.Object({ id, text: Type.String() }),
+  insert: Type.Object({ text: Type.String() }),
+  update: Type.Object({ text: Type.String() }),
+  absent: 'kept',
+} as const;
 
 export const create = (title: string) => notes.insert({ title, rank: 1 });
 export const createAll = (...titles: string[]) => Promise.all(titles.map(create));

@@ -1,23 +1,25 @@
 import { expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { createRowCounts, repository } from '../src/index.ts';
-import { create, notes, observer, type Tables } from './note-table.ts';
+import { Type } from 'typebox';
+import { createRowCounts, Repository } from '../src/index.ts';
+import { create, id, notes, observer, type Tables } from './note-table.ts';
 import { open } from './open-database.ts';
 import { rowsLookedAt } from './statements.ts';
 
 // Statements that PostgreSQL plans once for each session.
 
 const onlyTitle = {
-  columns: ['id', 'title'],
-  insert: ['title'],
-  update: { columns: ['title'], absent: 'kept' },
+  row: Type.Object({ id, title: Type.String() }),
+  insert: Type.Object({ title: Type.String() }),
+  update: Type.Object({ title: Type.String() }),
+  absent: 'kept',
 } as const;
 
 test('A statement that was planned for an empty table uses the index when it has grown', async () => {
   const one = open<Tables>();
   // Of so wide a row PostgreSQL expects few, so that it would rather read all of them.
   await sql`create table fresh (id bigint generated always as identity primary key, title varchar(1000))`.execute(one);
-  const fresh = repository(one, 'fresh', onlyTitle);
+  const fresh = new Repository(one, 'fresh', onlyTitle);
   const useAll = async (ids: number[]) => [
     await Promise.all(ids.map((id) => fresh.findById(id))),
     await Promise.all(ids.map((id) => fresh.update(id, { title: 'new' }))),
@@ -40,7 +42,7 @@ test('A session prepares a statement once, and plans it once for all values', as
   await sql`insert into counted (title) select n::text from generate_series(1, 20000) n`.execute(one);
   await sql`analyze counted`.execute(one);
 
-  const counted = repository(one, 'counted', onlyTitle);
+  const counted = new Repository(one, 'counted', onlyTitle);
   for (let use = 1; use <= 10; use += 1) {
     await counted.findById(use);
     await counted.page({ offset: 0, limit: 1 });

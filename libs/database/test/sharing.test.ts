@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { OverloadedError } from '@rest-services/errors';
 import { sql } from 'kysely';
-import { repository } from '../src/index.ts';
+import { Repository } from '../src/index.ts';
 import {
   allNotes,
   create,
@@ -10,8 +10,8 @@ import {
   noteRepository,
   notes,
   observer,
-  onlyRead,
   outcome,
+  texts,
   type Tables,
 } from './note-table.ts';
 import { open } from './open-database.ts';
@@ -37,7 +37,7 @@ test('Texts above 16 KiB are read alone, because together they would take too mu
     select id, repeat('x', length) as text from unnest(${lengths}::integer[]) with ordinality as given (length, id)`.execute(
     db,
   );
-  const pages = repository(db, 'page', { columns: ['id', 'text'], longText: 'text', ...onlyRead });
+  const pages = new Repository(db, 'page', { ...texts, longText: 'text' });
   const readAll = (ids: number[]) => Promise.all(ids.map((id) => pages.findById(id)));
   expect((await readAll([5, 4, 3, 2, 1, 6])).map((page) => page?.text.length)).toEqual([
     ...lengths.toReversed(),
@@ -55,22 +55,18 @@ test.each([
   await sql`create table if not exists essay (id bigint generated always as identity primary key, text text)`.execute(
     db,
   );
-  const essays = repository(db, 'essay', {
-    columns: ['id', 'text'],
-    insert: ['text'],
-    update: { columns: ['text'], absent: 'kept' },
-  });
-  const texts = ['a', 'b', 'c'].map((letter) => letter.repeat(length));
+  const essays = new Repository(db, 'essay', texts);
+  const written = ['a', 'b', 'c'].map((letter) => letter.repeat(length));
   let ids: number[] = [];
-  const insertAll = async () => (ids = await Promise.all(texts.map((text) => essays.insert({ text }))));
-  const updateAll = () => Promise.all(texts.map((text, index) => essays.update(ids[index]!, { text })));
+  const insertAll = async () => (ids = await Promise.all(written.map((text) => essays.insert({ text }))));
+  const updateAll = () => Promise.all(written.map((text, index) => essays.update(ids[index]!, { text })));
   expect([await statementsDuring(insertAll), await statementsDuring(updateAll)]).toEqual([statements, statements]);
 });
 
 test('Reads of texts above 16 KiB take three connections, and get 503 when they take too long', async () => {
   await sql`create view slow as select 3 as id, repeat('x', 20000) as text from pg_sleep(1.6)`.execute(db);
   const patient = open<Tables>({ poolMax: 4, hasTimeouts: false });
-  const slow = repository(patient, 'slow', { columns: ['id', 'text'], longText: 'text', ...onlyRead });
+  const slow = new Repository(patient, 'slow', { ...texts, longText: 'text' });
   const sent = await statementsDuring(async () => {
     const outcomes = Promise.allSettled(Array.from({ length: 5 }, () => slow.findById(3)));
     const refused = { status: 'rejected', reason: expect.any(OverloadedError) };
@@ -95,21 +91,6 @@ test('An update leaves columns that it does not name as they are, or sets them t
     { id: first, title: 'd', rank: null },
     { id: second, title: 'e', rank: 7 },
   ]);
-});
-
-test('Arrays of JSON are written, alone and together', async () => {
-  await sql`create table listed (id bigint primary key generated always as identity, words jsonb not null)`.execute(db);
-  const listed = repository(db, 'listed', {
-    columns: ['id', 'words'],
-    insert: ['words'],
-    update: { columns: ['words'], absent: 'kept' },
-  });
-  const ids = await Promise.all([['a'], ['b']].map((words) => listed.insert({ words })));
-  await listed.update(ids[0]!, { words: ['c', 'd'] });
-  expect(await listed.findById(ids[0]!)).toMatchObject({ words: ['c', 'd'] });
-  await Promise.all(ids.map((id) => listed.update(id, { words: ['e'] })));
-  expect(await Promise.all(ids.map((id) => listed.findById(id)))).toEqual(ids.map((id) => ({ id, words: ['e'] })));
-  expect(await listed.update(ids[0]!, { words: [] }, ({ words }) => words.length === 1)).toBe(true);
 });
 
 test('A request that PostgreSQL refuses fails alone', async () => {

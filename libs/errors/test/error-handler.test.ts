@@ -30,8 +30,8 @@ describe('Errors', () => {
     });
   });
 
-  test.each(['57014', '55P03'])(
-    'of a statement that PostgreSQL has cancelled, SQLSTATE %s, are answered 503 with Retry-After: nothing of it was done',
+  test.each(['57014', '55P03', '40P01', '40001'])(
+    'of a statement that PostgreSQL has undone, SQLSTATE %s, are answered 503 with Retry-After',
     async (code) => {
       expect(await answerTo(Object.assign(new Error('canceling statement'), { code }))).toEqual({
         status: 503,
@@ -68,7 +68,6 @@ describe('Errors', () => {
     ['22021', 400],
     ['22P05', 400],
     ['22P02', 400],
-    ['40001', 500],
     ['08006', 500],
   ])(
     'of the database with SQLSTATE %s are answered %i where the contract leaves them to the handler',

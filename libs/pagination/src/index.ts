@@ -15,10 +15,10 @@ export const PageQuery = Type.Object({
 });
 
 /**
- * The rows that a page holds. Both numbers stay within what JavaScript and a PostgreSQL bigint hold exactly, where no
+ * Offset and number of the records of a page. Both numbers stay within what JavaScript and a PostgreSQL bigint hold exactly, where no
  * table has rows any more, so that a page of any number is a valid, empty page.
  */
-export function rowsOf({ page = 1, limit = defaultLimit }: Static<typeof PageQuery>): {
+export function offsetAndLimit({ page = 1, limit = defaultLimit }: Static<typeof PageQuery>): {
   offset: number;
   limit: number;
 } {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { pageHeaders, rowsOf } from '../src/index.ts';
+import { offsetAndLimit, pageHeaders } from '../src/index.ts';
 
-describe('rowsOf', () => {
+describe('offsetAndLimit', () => {
   test('takes page 1 and limit 10 when nothing is given', () => {
-    expect(rowsOf({})).toEqual({ offset: 0, limit: 10 });
+    expect(offsetAndLimit({})).toEqual({ offset: 0, limit: 10 });
   });
 
   test.each([
@@ -17,12 +17,12 @@ describe('rowsOf', () => {
       { offset: 14, limit: 7 },
     ],
   ])('turns %j into %j', (query, rows) => {
-    expect(rowsOf(query)).toEqual(rows);
+    expect(offsetAndLimit(query)).toEqual(rows);
   });
 
   test('stays within what a PostgreSQL bigint holds, however large page and limit are', () => {
     const largest = Number.MAX_SAFE_INTEGER;
-    expect(rowsOf({ page: largest, limit: largest })).toEqual({ offset: largest, limit: largest });
+    expect(offsetAndLimit({ page: largest, limit: largest })).toEqual({ offset: largest, limit: largest });
   });
 });
 

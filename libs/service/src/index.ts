@@ -1,4 +1,4 @@
-export { createIfMatch, refuseTags } from './http/headers/if-match.ts';
+export { createPreconditions, refuseTags } from './http/headers/preconditions.ts';
 export { createService } from './create-service.ts';
 export { IdempotencyHeaders, idempotencyKeyOf, KeyReused } from './http/headers/idempotency-key.ts';
 export { locationOf } from './http/headers/methods.ts';

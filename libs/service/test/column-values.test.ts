@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { createIdempotencyKeys, repository, type Database, type Migrations, type Table } from '@rest-services/database';
+import { createIdempotencyKeys, Repository, type Database, type Migrations, type Table } from '@rest-services/database';
 import { testColumnValues } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { Type, type Static, type TSchema } from 'typebox';
@@ -73,10 +73,11 @@ const createTestApp = (settings: Settings) =>
 async function buildApp(db: Database<ThingsDatabase>, settings: Settings) {
   const app = await createTestApp(settings);
   await acceptForms(app, columnsOf(choices));
-  const things = repository(db, 'thing', {
-    columns: columnsOf(Thing),
-    insert: columnsOf(createThing),
-    update: { columns: columnsOf(createThing), absent: 'kept' },
+  const things = new Repository(db, 'thing', {
+    row: Thing,
+    insert: createThing,
+    update: createThing,
+    absent: 'kept',
   });
   const schema = { body: createThing, response: { 201: Type.Object({ id: Id }) } };
   app.post('/things', { schema }, async (request, reply) =>

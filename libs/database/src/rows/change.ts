@@ -1,14 +1,17 @@
+import { PreconditionFailedError } from '@rest-services/errors';
 import { sql, type RawBuilder } from 'kysely';
-import type { Database } from '../connection/database.ts';
 import type { Value } from '../connection/session.ts';
 import type { Statement } from '../connection/statement.ts';
-import { isWrittenAlone, shortLockTimeout, type WithId } from './row.ts';
+import { isWrittenAlone, shortLockTimeout, type AnyDatabase, type WithId } from './row.ts';
 import { LEFT_OUT, MAX_WRITES, SharedStatement } from './shared-statement.ts';
 
-/** The row that a write changes. */
+/** The row that an update or a delete changes. */
 export type Target = WithId & {
-  /** Version of the row: PostgreSQL's number of the transaction that has written it. A row of another version is not changed. */
-  xmin?: string;
+  /**
+   * Version of the row: PostgreSQL's number of the transaction that has written it. A row of another version is not changed; `null`
+   * stands for that of a missing row.
+   */
+  xmin?: string | null | undefined;
 };
 
 /** A row that a shared statement has found; it is unchanged if another session had locked it. */
@@ -16,9 +19,8 @@ type Found = WithId & { is_changed: boolean };
 
 /** Statements for one kind of change, and their values. */
 interface ChangeStatements<Given extends Target> {
+  /** Changes the row, in the version of the change where it has one. */
   one: Statement<unknown>;
-  /** As `one`, of one version of the row, which is the last value. */
-  version: Statement<unknown>;
   /** Made by `changeUnlockedRows`. */
   many: Statement<Found>;
   valuesOf: (change: Given) => Value[];
@@ -36,19 +38,28 @@ export class Change<Given extends Target> extends SharedStatement<Given, boolean
   readonly #table: string;
   readonly #statements: ChangeStatements<Given>;
 
-  constructor(db: Database<unknown>, table: string, statements: ChangeStatements<Given>) {
+  constructor(db: AnyDatabase, table: string, statements: ChangeStatements<Given>) {
     super(db, MAX_WRITES);
     this.#table = table;
     this.#statements = statements;
   }
 
-  /** @returns whether the row exists, in the version of the change where it has one */
-  apply(change: Given): Promise<boolean> {
-    return change.xmin !== undefined || isWrittenAlone(change) ? this.runAlone(change) : this.share(change);
+  /**
+   * @returns whether the row exists
+   * @throws PreconditionFailedError when the change has a version, and the row another one
+   */
+  async apply(change: Given): Promise<boolean> {
+    if (change.xmin === null || !Number.isSafeInteger(change.id)) return false;
+    if (change.xmin === undefined) return isWrittenAlone(change) ? this.alone(change) : this.share(change);
+    if (!(await this.alone(change))) throw new PreconditionFailedError();
+    return true;
+  }
+
+  protected override get prefersAlone() {
+    return !this.db.lockWaits.isFull;
   }
 
   protected override async runShared(changes: readonly Given[]) {
-    if (changes.length === 1 && !this.db.lockWaits.isFull) return [await this.runAlone(changes[0]!)];
     const { many, valuesOfMany, repeated } = this.#statements;
     // Of several entries with one id, a map keeps the last.
     const firsts = new Map(changes.toReversed().map((change) => [change.id, change]));
@@ -61,16 +72,10 @@ export class Change<Given extends Target> extends SharedStatement<Given, boolean
     });
   }
 
-  protected override runAlone(change: Given, deadline?: number) {
-    const { one, version, valuesOf } = this.#statements;
-    const { id, xmin } = change;
-    const changeOne = () =>
-      xmin === undefined ? this.db.write(one, valuesOf(change)) : this.db.write(version, [...valuesOf(change), xmin]);
-    return this.db.lockWaits.runInTurn(
-      async () => (await changeOne()).rowCount !== 0,
-      `${this.#table} ${id}`,
-      deadline,
-    );
+  protected override runAlone(change: Given, deadline: number) {
+    const { one, valuesOf } = this.#statements;
+    const changeOne = async () => (await this.db.write(one, valuesOf(change))).rowCount !== 0;
+    return this.db.lockWaits.runInTurn(changeOne, `${this.#table} ${change.id}`, deadline);
   }
 }
 

@@ -1,23 +1,22 @@
 import { sql } from 'kysely';
-import type { Database } from '../connection/database.ts';
 import { idArray, parameter, prepared } from '../connection/statement.ts';
 import { Change, changeUnlockedRows, type Target } from './change.ts';
+import type { AnyDatabase } from './row.ts';
 
 /** Deletes of single rows. */
-export function createDelete(db: Database<unknown>, table: string): Change<Target> {
-  const one = sql`delete from ${sql.table(table)} where id = ${0}`;
+export function createDelete(db: AnyDatabase, table: string): Change<Target> {
+  const rows = sql.table(table);
   return new Change(db, table, {
-    one: prepared(one),
-    version: prepared(sql`${one} and xmin = ${parameter('xid')}`),
+    one: prepared(sql`delete from ${rows} where id = ${0} and coalesce(xmin = ${parameter('xid')}, true)`),
     many: prepared(
       changeUnlockedRows(
         table,
         sql`select unnest(${parameter('bigint[]')}) as id`,
-        sql`delete from ${sql.table(table)} where id = any(array(select id from unlocked)) returning id`,
+        sql`delete from ${rows} where id = any(array(select id from unlocked)) returning id`,
       ),
     ),
-    valuesOf: ({ id }) => [id],
-    valuesOfMany: (rows) => [idArray(rows.map(({ id }) => id))],
+    valuesOf: ({ id, xmin }) => [id, xmin],
+    valuesOfMany: (changes) => [idArray(changes.map(({ id }) => id))],
     // One of several finds the row.
     repeated: false,
   });

@@ -1,9 +1,8 @@
 import { Semaphore } from '@rest-services/concurrency';
 import { sql } from 'kysely';
-import type { Database } from '../connection/database.ts';
 import { columnList, idArray, parameter, prepared, type Statement } from '../connection/statement.ts';
 import { readInTurn } from './read-in-turn.ts';
-import { MAX_SHARED_LENGTH, type WithId } from './row.ts';
+import { MAX_SHARED_LENGTH, type AnyDatabase, type WithId } from './row.ts';
 import { LEFT_OUT, MAX_READS, SharedStatement } from './shared-statement.ts';
 
 /** Maximum size of a text that requests read together, four bytes a character. Longer ones would together take too much memory. */
@@ -19,7 +18,7 @@ export class Find<Row extends WithId> extends SharedStatement<number, Row | unde
   readonly #readMany: Statement<Row>;
   readonly #readsAlone = new Semaphore(MAX_READS_ALONE);
 
-  constructor(db: Database<unknown>, table: string, columns: readonly string[], longText?: string) {
+  constructor(db: AnyDatabase, table: string, columns: readonly string[], longText?: string) {
     super(db, MAX_READS);
     this.#longText = longText;
     const read = (selected: unknown) =>

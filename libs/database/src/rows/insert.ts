@@ -1,9 +1,7 @@
 import { hash } from 'node:crypto';
-import { ReusedKeyError } from '@rest-services/errors';
-import type { Database } from '../connection/database.ts';
-import { errorClass, SQLSTATE_CLASS } from '../sqlstate.ts';
+import { errorClass, ReusedKeyError, SQLSTATE_CLASS } from '@rest-services/errors';
 import { insertStatements, type Outcome } from './insert-statements.ts';
-import { isWrittenAlone, type Values } from './row.ts';
+import { isWrittenAlone, type AnyDatabase, type Values } from './row.ts';
 import { LEFT_OUT, MAX_WRITES, SharedStatement } from './shared-statement.ts';
 
 /** A key that a client sends again when it repeats a request, because it does not know the outcome. */
@@ -31,7 +29,7 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
   readonly #statements: ReturnType<typeof insertStatements>;
   #keysUntilDeletion = KEYS_PER_DELETION;
 
-  constructor(db: Database<unknown>, table: string, columns: readonly string[]) {
+  constructor(db: AnyDatabase, table: string, columns: readonly string[]) {
     super(db, MAX_WRITES);
     this.#table = table;
     this.#statements = insertStatements(table, columns);
@@ -43,13 +41,16 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
    */
   async insertRow(row: Values, once: IdempotencyKey | undefined): Promise<number> {
     const insertion = { row, once };
-    const { id, isSame } = await (isWrittenAlone(row) ? this.runAlone(insertion) : this.share(insertion));
+    const { id, isSame } = await (isWrittenAlone(row) ? this.alone(insertion) : this.share(insertion));
     if (!isSame) throw new ReusedKeyError();
     return id;
   }
 
+  protected override get prefersAlone() {
+    return !this.db.lockWaits.isFull;
+  }
+
   protected override async runShared(insertions: readonly Insertion[]) {
-    if (insertions.length === 1 && !this.db.lockWaits.isFull) return [await this.runAlone(insertions[0]!)];
     const keys = new Set<string>();
     const isFirst = ({ once }: Insertion) => !once || keys.size < keys.add(once.key).size;
     const firsts = insertions.map(isFirst);
@@ -57,7 +58,7 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
     return firsts.map((first) => (first ? outcomes.next().value! : LEFT_OUT));
   }
 
-  protected override runAlone(insertion: Insertion, deadline?: number) {
+  protected override runAlone(insertion: Insertion, deadline: number) {
     return this.db.lockWaits.runInTurn(() => this.insertOne(insertion), undefined, deadline);
   }
 

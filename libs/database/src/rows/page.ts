@@ -1,9 +1,8 @@
 import { coalesce } from '@rest-services/concurrency';
 import { sql } from 'kysely';
-import type { Database } from '../connection/database.ts';
 import { columnList, parameter, prepared, type Statement } from '../connection/statement.ts';
 import { CHUNK_ROWS, Chunks, select, type List } from './list.ts';
-import type { WithId } from './row.ts';
+import type { AnyDatabase, WithId } from './row.ts';
 
 export interface Position {
   offset: number;
@@ -21,13 +20,13 @@ interface Total {
 
 /** Pages of a table for which `createRowCounts` has been called, at the same cost for any depth. */
 export class Pages<Row extends WithId> {
-  readonly #db: Database<unknown>;
+  readonly #db: AnyDatabase;
   readonly #first: Statement<Row & Total>;
   /** An empty page is one row of nulls with the total. */
   readonly #deep: Statement<(Row | { id: null }) & Total>;
   readonly #chunks: Chunks<Row>;
 
-  constructor(db: Database<unknown>, table: string, columns: readonly string[]) {
+  constructor(db: AnyDatabase, table: string, columns: readonly string[]) {
     this.#db = db;
     const total = sql`(select total from ${sql.id(`${table}_count`)}) as total_count`;
     const inOrder = sql`order by id limit ${parameter('bigint')}`;

@@ -1,82 +1,66 @@
-import { PreconditionFailedError } from '@rest-services/errors';
-import { sql, type InsertType, type SelectType, type SqlBool, type UpdateType } from 'kysely';
-import type { Database } from '../connection/database.ts';
-import type { Value } from '../connection/session.ts';
+import { coalesce } from '@rest-services/concurrency';
+import { sql, type SqlBool } from 'kysely';
 import { prepared, type Statement } from '../connection/statement.ts';
 import type { Change, Target } from './change.ts';
+import { createDeleteAll } from './delete-all.ts';
 import { createDelete } from './delete.ts';
 import { Find } from './find.ts';
 import { Insert, type IdempotencyKey } from './insert.ts';
-import { select, WholeList, type List } from './list.ts';
+import { select, type List } from './list.ts';
 import { Pages, type Page, type Position } from './page.ts';
-import type { Values, WithId } from './row.ts';
-import { Search, type SearchOptions } from './search.ts';
-import { createUpdate, type UpdateOptions } from './update.ts';
-
-/** What a service reads and writes of a table. */
-export interface RepositoryOptions<Read, Inserted, Updated> {
-  /** Columns of a row. */
-  columns: readonly Read[];
-  /** A column without maximum length, which is never null. */
-  longText?: Read;
-  /** Columns that an insert gives. Columns that are not listed get their defaults. */
-  insert: readonly Inserted[];
-  update: UpdateOptions<Updated>;
-  search?: SearchOptions<Read>;
-}
-
-/** Makes the repository of a table whose bigint `id` the database assigns. */
-export function repository<
-  Tables,
-  Table extends keyof Tables & string,
-  Read extends keyof Tables[Table] & string,
-  Inserted extends keyof Tables[Table] & string,
-  Updated extends keyof Tables[Table] & string,
->(db: Database<Tables>, table: Table, options: RepositoryOptions<Read, Inserted, Updated>) {
-  type Given = { [Name in Inserted]: Exclude<InsertType<Tables[Table][Name]>, undefined> & Value };
-  // The statement of a batch gives every listed column of each row. An absent value is null there, never the default.
-  type Nullable = { [Name in Inserted]: null extends Given[Name] ? Name : never }[Inserted];
-  return new Repository<
-    { [Name in Read]: SelectType<Tables[Table][Name]> } & WithId,
-    Partial<Given> & Omit<Given, Nullable>,
-    { [Name in Updated]?: UpdateType<Tables[Table][Name]> & Value }
-  >(db as unknown as Database<unknown>, table, options);
-}
+import type { AnyDatabase, Values } from './row.ts';
+import { Search } from './search.ts';
+import { columnsOf, type Changes, type Counts, type NewRow, type RowOf, type Shapes } from './shapes.ts';
+import { createUpdate } from './update.ts';
+import { WholeList } from './whole-list.ts';
 
 /**
- * Reads and writes rows. Requests that arrive together share statements; a row that PostgreSQL refuses fails no other one. Methods throw an
- * OverloadedError on overload, and errors of PostgreSQL with their SQLSTATE as `code`.
+ * Reads and writes the rows of a table whose bigint `id` the database assigns. Requests that arrive together share statements; a row that
+ * PostgreSQL refuses fails no other one. Methods throw an OverloadedError on overload, and errors of PostgreSQL with their SQLSTATE as
+ * `code`. An id that JavaScript does not hold exactly is that of a missing row.
  */
-export class Repository<Row extends WithId, NewRow extends object, Changes extends object> {
-  readonly #db: Database<unknown>;
-  readonly #table: string;
-  readonly #options: RepositoryOptions<string, string, string>;
-  readonly #find: Find<Row>;
-  readonly #version: Statement<Row & { xmin: string }>;
+export class Repository<Table extends Shapes> {
+  readonly #db: AnyDatabase;
+  readonly #find: Find<RowOf<Table>>;
+  readonly #findVersion: Statement<RowOf<Table> & { xmin: string }>;
   readonly #insert: Insert;
   readonly #update: Change<Values & Target>;
   readonly #delete: Change<Target>;
-  readonly #pages: Pages<Row>;
-  readonly #lists = new Map<string, WholeList<Row>>();
-  readonly #search: Search<Row> | undefined;
+  readonly #pages: Pages<RowOf<Table>>;
+  readonly #counts: Statement<Counts<Table>>;
+  readonly #search: Search<RowOf<Table>> | undefined;
+  readonly #lists = new Map<string, WholeList<RowOf<Table>>>();
+  readonly #listOf: (filter: Values) => WholeList<RowOf<Table>>;
 
-  constructor(db: Database<unknown>, table: string, options: RepositoryOptions<string, string, string>) {
-    const { columns, longText, insert, update, search } = options;
+  /** Deletes all rows. Of several calls at once, one gets the number of rows, and the others 0. */
+  readonly deleteAll: () => Promise<number>;
+
+  constructor(db: AnyDatabase, table: string, shapes: Table) {
+    const { longText, search } = shapes;
+    const columns = columnsOf(shapes.row);
     this.#db = db;
-    this.#table = table;
-    this.#options = options;
     this.#find = new Find(db, table, columns, longText);
-    this.#version = prepared(select(table, [...columns, 'xmin'], [sql`id = ${0}`]));
-    this.#insert = new Insert(db, table, insert);
-    this.#update = createUpdate(db, table, update);
+    this.#findVersion = prepared(select(table, [...columns, 'xmin'], [sql`id = ${0}`]));
+    this.#insert = new Insert(db, table, columnsOf(shapes.insert));
+    this.#update = createUpdate(db, table, columnsOf(shapes.update), shapes);
     this.#delete = createDelete(db, table);
+    this.deleteAll = createDeleteAll(db, table);
     this.#pages = new Pages(db, table, columns);
+    this.#counts = prepared(select(`${table}_count`, shapes.counts ? columnsOf(shapes.counts) : ['total'], []));
     this.#search = search && new Search(db, table, columns, { ...search, longText });
+    this.#listOf = (filter) => new WholeList(db, table, columns, conditionsOf(filter), longText);
   }
 
   /** Reads the row of this id, or `undefined` when there is none. */
-  findById(id: number): Promise<Row | undefined> {
-    return this.#find.share(id);
+  findById(id: number): Promise<RowOf<Table> | undefined> {
+    return Number.isSafeInteger(id) ? this.#find.share(id) : Promise.resolve(undefined);
+  }
+
+  /** Reads a row and its version, at the primary: another one after each change. */
+  async findVersion(id: number): Promise<{ row: RowOf<Table>; version: string } | undefined> {
+    if (!Number.isSafeInteger(id)) return undefined;
+    const [row] = (await this.#db.readFromPrimary(this.#findVersion, [id])).rows;
+    return row && { row, version: row.xmin };
   }
 
   /**
@@ -84,55 +68,43 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
    * @returns the id of the row
    * @throws ReusedKeyError when the key belongs to another request
    */
-  insert(row: NewRow, idempotencyKey?: IdempotencyKey): Promise<number> {
-    return this.#insert.insertRow(row as Values, idempotencyKey);
+  insert(row: NewRow<Table>, idempotencyKey?: IdempotencyKey): Promise<number> {
+    return this.#insert.insertRow(row, idempotencyKey);
   }
 
   /**
    * Changes a row. @returns whether it exists
-   * @param mayChange decides by the row that is there whether it is changed; of several such changes at once, one is made
-   * @throws PreconditionFailedError when `mayChange` returns `false`, or when another change was faster
+   * @param version that the row must have, `null` where none was found; of several changes of one version, one is made
+   * @throws PreconditionFailedError when the row has another version, or is gone
    */
-  update(id: number, changes: Changes, mayChange?: (row: Row) => boolean): Promise<boolean> {
-    const change = { ...(changes as Values), id };
-    return mayChange ? this.#applyIf(mayChange, this.#update, change) : this.#update.apply(change);
+  update(id: number, changes: Changes<Table>, version?: string | null): Promise<boolean> {
+    return this.#update.apply({ ...(changes as Values), id, xmin: version });
   }
 
   /**
    * Deletes a row. @returns whether it existed; of several deletes at once of one id, exactly one returns `true`
-   * @param mayDelete as for `update`
+   * @param version as for `update`
    */
-  delete(id: number, mayDelete?: (row: Row) => boolean): Promise<boolean> {
-    return mayDelete ? this.#applyIf(mayDelete, this.#delete, { id }) : this.#delete.apply({ id });
-  }
-
-  async #applyIf<Given extends Target>(mayWrite: (row: Row) => boolean, write: Change<Given>, change: Given) {
-    const [row] = (await this.#db.readFromPrimary(this.#version, [change.id])).rows;
-    if (!row) return false;
-    // The statement writes nothing when another one has written the row since.
-    if (!mayWrite(row) || !(await write.apply({ ...change, xmin: row.xmin }))) throw new PreconditionFailedError();
-    return true;
+  delete(id: number, version?: string | null): Promise<boolean> {
+    return this.#delete.apply({ id, xmin: version });
   }
 
   /** Reads a page in the order of the ids, of any length and at any depth. The table needs `createRowCounts`, and has no `longText`. */
-  page(position: Position): Promise<Page<Row>> {
+  page(position: Position): Promise<Page<RowOf<Table>>> {
     return this.#pages.readPage(position);
   }
+
+  /** Counts the rows, at the same cost for any number. The table needs `createRowCounts`. */
+  readonly count = coalesce(async () => (await this.#db.read(this.#counts, [])).rows[0]!);
 
   /**
    * Lists all rows in the order of the ids.
    * @param filter constants of the service by column, each set of which is one prepared statement
    */
-  list(filter: { [Name in keyof Row]?: NonNullable<Row[Name]> } = {}): Promise<List<Row>> {
+  list(filter: Partial<RowOf<Table>> = {}): Promise<List<RowOf<Table>>> {
     const key = JSON.stringify(filter);
-    let list = this.#lists.get(key);
-    if (!list) {
-      const conditions = Object.entries(filter as Values).map(
-        ([column, value]) => sql<SqlBool>`${sql.ref(column)} = ${sql.lit(value)}`,
-      );
-      list = new WholeList(this.#db, this.#table, this.#options, conditions);
-      this.#lists.set(key, list);
-    }
+    const list = this.#lists.get(key) ?? this.#listOf(filter as Values);
+    this.#lists.set(key, list);
     return list.readFirst();
   }
 
@@ -140,8 +112,11 @@ export class Repository<Row extends WithId, NewRow extends object, Changes exten
    * Searches the rows that contain a text in any case of letters.
    * @throws Error when the repository has no `search` option
    */
-  search(text: string): Promise<List<Row>> {
-    if (!this.#search) throw new Error(`${this.#table} has no search`);
+  search(text: string): Promise<List<RowOf<Table>>> {
+    if (!this.#search) throw new Error('The repository has no search');
     return this.#search.readMatches(text);
   }
 }
+
+const conditionsOf = (filter: Values) =>
+  Object.entries(filter).map(([column, value]) => sql<SqlBool>`${sql.ref(column)} = ${sql.lit(value)}`);

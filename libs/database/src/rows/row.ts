@@ -1,6 +1,13 @@
-import { sql } from 'kysely';
+import { sql, type QueryExecutorProvider } from 'kysely';
+import type { Database } from '../connection/database.ts';
 import type { Value } from '../connection/session.ts';
 import { SHARED_LOCK_MS } from '../time-budget.ts';
+
+/** What repositories need of a database, whatever its tables are. */
+export type AnyDatabase = Omit<Database<unknown>, 'kysely' | 'getExecutor'> & {
+  kysely: { transaction(): { execute<Result>(run: Run<Result>): Promise<Result> } };
+};
+type Run<Result> = (transaction: QueryExecutorProvider) => Promise<Result>;
 
 /** A row of a table with an id that the database assigns. */
 export type WithId = { id: number };

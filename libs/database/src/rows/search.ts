@@ -1,13 +1,12 @@
 import { coalesce, Semaphore } from '@rest-services/concurrency';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
-import type { Database } from '../connection/database.ts';
 import type { Value } from '../connection/session.ts';
 import { parameter, prepared, type Statement } from '../connection/statement.ts';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
 import { SHARED_MS } from '../time-budget.ts';
 import { CHUNK_ROWS, mayContinue, select, withinBytes, type List } from './list.ts';
 import { readInTurn, statementLate } from './read-in-turn.ts';
-import type { WithId } from './row.ts';
+import type { AnyDatabase, WithId } from './row.ts';
 import { LEFT_OUT, SharedStatement } from './shared-statement.ts';
 
 /** Maximum number of searches that share one statement: all wait for the slowest. */
@@ -47,7 +46,7 @@ export class Search<Row extends WithId> extends SharedStatement<string, Row[]> {
   readonly #sample: Sample;
 
   constructor(
-    db: Database<unknown>,
+    db: AnyDatabase,
     table: string,
     columns: readonly string[],
     options: SearchOptions<string> & { longText?: string | undefined },
@@ -162,12 +161,12 @@ const upperCase = (text: string) => text.toLowerCase().toUpperCase();
 
 /** The one or two hundred texts of a column in PostgreSQL's statistics, in upper case; none at first. */
 class Sample {
-  readonly #db: Database<unknown>;
+  readonly #db: AnyDatabase;
   readonly #statement: Statement<{ texts: string }>;
   #texts = '';
   #readAt = -Infinity;
 
-  constructor(db: Database<unknown>, table: string, column: string) {
+  constructor(db: AnyDatabase, table: string, column: string) {
     this.#db = db;
     this.#statement = prepared(sql`
       select concat_ws(E'\n', array_to_string(most_common_vals::text::text[], E'\n'),

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Batcher } from '@rest-services/concurrency';
-import type { Database } from '../connection/database.ts';
-import { errorClass, errorCode, SQLSTATE, SQLSTATE_CLASS } from '../sqlstate.ts';
+import { errorClass, errorCode, SQLSTATE, SQLSTATE_CLASS } from '@rest-services/errors';
 import { SHARED_MS } from '../time-budget.ts';
+import type { AnyDatabase } from './row.ts';
 
 /**
  * Maximum number of requests that share one read. More gain little, and the service would have nothing to do while PostgreSQL works
@@ -25,17 +25,34 @@ export const LEFT_OUT: unique symbol = Symbol('left out');
  * a single key, and for keys that it leaves out, each key is run alone.
  */
 export abstract class SharedStatement<Key, Result> {
-  protected readonly db: Database<unknown>;
+  protected readonly db: AnyDatabase;
   readonly #batcher: Batcher<Key, Result>;
 
-  constructor(db: Database<unknown>, maxKeys: number) {
+  constructor(db: AnyDatabase, maxKeys: number) {
     this.db = db;
-    this.#batcher = new Batcher((keys) => this.runBatch(keys), maxKeys);
+    this.#batcher = new Batcher((keys) => this.#runBatch(keys), maxKeys);
   }
 
   /** @throws what `runShared` and `runAlone` throw */
   share(key: Key): Promise<Result> {
     return this.#batcher.submit(key);
+  }
+
+  /** Runs a key alone; as the victim of a deadlock, once more, unless its time is over. */
+  async alone(key: Key, deadline = performance.now() + SHARED_MS): Promise<Result> {
+    try {
+      return await this.runAlone(key, deadline);
+    } catch (error) {
+      if (!isDeadlock(error)) throw error;
+      await sleep(DEADLOCK_DELAY_MS);
+      if (performance.now() > deadline) throw error;
+      return this.runAlone(key, deadline);
+    }
+  }
+
+  /** Whether a batch of one key is run alone: its statement may be simpler than the shared one. */
+  protected get prefersAlone() {
+    return false;
   }
 
   /** @returns a result for each key, in their order */
@@ -44,29 +61,32 @@ export abstract class SharedStatement<Key, Result> {
   /** @param deadline a time of `performance.now()`, at which it has ended */
   protected abstract runAlone(key: Key, deadline: number): Promise<Result>;
 
-  private async runBatch(keys: readonly Key[]) {
+  async #runBatch(keys: readonly Key[]) {
     const deadline = performance.now() + SHARED_MS;
     this.db.requestsPerStatement.add(keys.length);
-    const runAlone = (index: number) => this.runAlone(keys[index]!, deadline);
+    const alone = (key: Key) => this.alone(key, deadline);
+    if (keys.length === 1 && this.prefersAlone) return [await alone(keys[0]!)];
     try {
       const results = await this.runShared(keys);
-      return results.map((result, index) => (result === LEFT_OUT ? runAlone(index) : result));
+      return results.map((result, index) => (result === LEFT_OUT ? alone(keys[index]!) : result));
     } catch (error) {
-      const isDeadlock = errorClass(error) === SQLSTATE_CLASS.TRANSACTION_ROLLBACK;
-      if (!wasRolledBack(error) || (keys.length === 1 && !isDeadlock)) throw error;
-      if (isDeadlock) await sleep(DEADLOCK_DELAY_MS);
-      return keys.map((_, index) => runAlone(index));
+      if (!isUndone(error) || (keys.length === 1 && !isDeadlock(error))) throw error;
+      if (isDeadlock(error)) await sleep(DEADLOCK_DELAY_MS);
+      return keys.map(alone);
     }
   }
 }
 
-/** Classes of errors that may concern one row: its values, or a deadlock. */
-const ROW_ERRORS: string[] = [
-  SQLSTATE_CLASS.DATA_EXCEPTION,
-  SQLSTATE_CLASS.INTEGRITY_CONSTRAINT_VIOLATION,
-  SQLSTATE_CLASS.TRANSACTION_ROLLBACK,
-];
+/** Whether PostgreSQL has undone a statement to end a deadlock, or a conflict of transactions. */
+const isDeadlock = (error: unknown) =>
+  [SQLSTATE.DEADLOCK_DETECTED, SQLSTATE.SERIALIZATION_FAILURE].some((code) => code === errorCode(error));
 
-/** Whether PostgreSQL has certainly undone the statement. After a lost connection, for example, that is not known. */
-const wasRolledBack = (error: unknown) =>
-  ROW_ERRORS.includes(errorClass(error)) || errorCode(error) === SQLSTATE.LOCK_NOT_AVAILABLE;
+/** Classes of errors that may concern the values of one row. */
+const ROW_ERRORS: string[] = [SQLSTATE_CLASS.DATA_EXCEPTION, SQLSTATE_CLASS.INTEGRITY_CONSTRAINT_VIOLATION];
+
+/**
+ * Whether PostgreSQL has certainly undone the statement, because of one of its rows. After a lost connection, for example, that is not
+ * known.
+ */
+const isUndone = (error: unknown) =>
+  isDeadlock(error) || ROW_ERRORS.includes(errorClass(error)) || errorCode(error) === SQLSTATE.LOCK_NOT_AVAILABLE;

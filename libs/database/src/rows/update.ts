@@ -1,12 +1,10 @@
 import { sql } from 'kysely';
-import type { Database } from '../connection/database.ts';
 import { columnList, parameter, prepared } from '../connection/statement.ts';
 import { Change, changeUnlockedRows, type Target } from './change.ts';
-import type { Values } from './row.ts';
+import type { AnyDatabase, Values } from './row.ts';
 import { LEFT_OUT } from './shared-statement.ts';
 
-export interface UpdateOptions<Column> {
-  columns: readonly Column[];
+export interface UpdateOptions {
   /** Value of a column that an update does not name. */
   absent: 'kept' | 'null';
   /** A column that is set to the current time, unless that is earlier. */
@@ -15,9 +13,10 @@ export interface UpdateOptions<Column> {
 
 /** Updates of single rows. */
 export function createUpdate(
-  db: Database<unknown>,
+  db: AnyDatabase,
   table: string,
-  { columns, absent, touch }: UpdateOptions<string>,
+  columns: readonly string[],
+  { absent, touch }: UpdateOptions,
 ): Change<Values & Target> {
   const rows = sql.table(table);
   const assignments = columns.map((name) => {
@@ -29,12 +28,10 @@ export function createUpdate(
   // Not now(): the statement may have begun before other changes that it waited for.
   if (touch) assignments.push(sql`${sql.ref(touch)} = greatest(clock_timestamp(), old.${sql.ref(touch)})`);
   const assigned = sql.join(assignments);
-  // A parameter for each column would take an array of JSON for one of PostgreSQL.
-  const update = sql`update ${rows} as old
-    set ${assigned} from json_populate_record(null::${rows}, ${''}) as given where old.id = ${0}`;
   return new Change<Values & Target>(db, table, {
-    one: prepared(update),
-    version: prepared(sql`${update} and old.xmin = ${parameter('xid')}`),
+    one: prepared(sql`
+      update ${rows} as old set ${assigned} from json_populate_record(null::${rows}, ${''}) as given
+      where old.id = ${0} and coalesce(old.xmin = ${parameter('xid')}, true)`),
     many: prepared(
       changeUnlockedRows(
         table,
@@ -43,7 +40,7 @@ export function createUpdate(
           where old.id = given.id and old.id = any(array(select id from unlocked)) returning old.id`,
       ),
     ),
-    valuesOf: (change) => [JSON.stringify(change), change.id],
+    valuesOf: (change) => [JSON.stringify(change), change.id, change.xmin],
     valuesOfMany: (changes) => [JSON.stringify(changes)],
     // Its values may be others.
     repeated: LEFT_OUT,

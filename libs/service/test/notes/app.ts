@@ -1,9 +1,8 @@
-import { coalesce } from '@rest-services/concurrency';
-import { prepared, repository, type Database } from '@rest-services/database';
+import { Repository, type Database } from '@rest-services/database';
 import { NotFoundError } from '@rest-services/errors';
 import { Type } from 'typebox';
 import {
-  createIfMatch,
+  createPreconditions,
   createService,
   Id,
   idempotencyKeyOf,
@@ -32,14 +31,8 @@ export async function buildApp(db: Database<NotesDatabase>, settings: Settings) 
     includeCode: true,
   });
 
-  const notes = repository(db, 'note', {
-    columns: ['id', 'title'],
-    insert: ['title'],
-    update: { columns: ['title'], absent: 'kept' },
-  });
-  const ifMatch = createIfMatch(Note);
-  const summary = prepared(db.kysely.selectFrom('note_count').select(['total']));
-  const summarise = coalesce(async () => (await db.read(summary, [])).rows[0]!);
+  const notes = new Repository(db, 'note', { row: Note, insert: body, update: body, absent: 'kept' });
+  const versionFor = createPreconditions(Note, notes);
 
   app.post('/notes', { schema: { body, response: { 201: Type.Object({ id: Id }) } } }, async (request, reply) => {
     const id = await notes.insert(request.body, idempotencyKeyOf(request));
@@ -58,7 +51,7 @@ export async function buildApp(db: Database<NotesDatabase>, settings: Settings) 
   );
 
   app.get('/notes/summary', { schema: { response: { 200: Type.Object({ total: Type.Integer() }) } } }, () =>
-    summarise(),
+    notes.count(),
   );
 
   app.get(
@@ -72,12 +65,18 @@ export async function buildApp(db: Database<NotesDatabase>, settings: Settings) 
     { schema: { params: NoteId, body, response: { 200: Message, 404: Message } } },
     async (request) => {
       const { params, body } = request;
-      return (await notes.update(params.id, body, ifMatch(request))) ? { message: 'Note updated' } : notFound();
+      const version = await versionFor(request, params.id);
+      return (await notes.update(params.id, body, version)) ? { message: 'Note updated' } : notFound();
     },
   );
 
-  app.delete('/notes/:id', { schema: { params: NoteId, response: { 200: Message, 404: Message } } }, async (request) =>
-    (await notes.delete(request.params.id, ifMatch(request))) ? { message: 'Note deleted' } : notFound(),
+  app.delete(
+    '/notes/:id',
+    { schema: { params: NoteId, response: { 200: Message, 404: Message } } },
+    async (request) => {
+      const { id } = request.params;
+      return (await notes.delete(id, await versionFor(request, id))) ? { message: 'Note deleted' } : notFound();
+    },
   );
 
   return app;

@@ -13,13 +13,13 @@ const RETRY_DELAY_MS = 100;
 const MAX_RETRIES_MS = 30_000;
 
 /** A chunk of a list in JSON, without its rows, which may be as large. */
-export interface Chunk {
+export interface JsonChunk {
   bytes: Buffer;
-  next: (() => Promise<Chunk>) | undefined;
+  next: (() => Promise<JsonChunk>) | undefined;
 }
 
 /** Makes the stream of a list. The memory budget counts its current chunk until the client has read that. */
-export function streamChunks({ raw, server: { memoryBudget, listReads } }: FastifyReply, first: Chunk) {
+export function streamChunks({ raw, server: { memoryBudget, listReads } }: FastifyReply, first: JsonChunk) {
   let countedBytes = 0;
   count(first.bytes.length);
   // A stream that is never read does not run its generator.
@@ -31,7 +31,7 @@ export function streamChunks({ raw, server: { memoryBudget, listReads } }: Fasti
     countedBytes = bytes;
   }
 
-  async function* writesOf(chunk: Chunk) {
+  async function* writesOf(chunk: JsonChunk) {
     for (;;) {
       const { next } = chunk;
       const { length } = chunk.bytes;
@@ -51,7 +51,7 @@ export function streamChunks({ raw, server: { memoryBudget, listReads } }: Fasti
    * Reads the next chunk when the memory budget is not full. Retries under overload, because a client with the first chunk can't be
    * told to try again. @returns `undefined` when the client has left
    */
-  async function readNext(next: () => Promise<Chunk>) {
+  async function readNext(next: () => Promise<JsonChunk>) {
     const deadline = performance.now() + MAX_RETRIES_MS;
     while (!raw.destroyed) {
       try {

@@ -3,7 +3,10 @@ import type { List } from '@rest-services/database';
 import { overloaded } from '@rest-services/errors';
 import type { FastifyReply } from 'fastify';
 import { isUnmodified, weakTagOf } from '../headers/entity-tags.ts';
-import { streamChunks, type Chunk } from './list-stream.ts';
+import { streamChunks, type JsonChunk } from './list-stream.ts';
+
+/** JSON of the lists in memory, made once for all requests that share a list. */
+const jsonOf = new WeakMap<object, string>();
 
 /**
  * Responds with a JSON array. A list of several chunks is streamed as fast as the client reads, so that memory holds a chunk of it;
@@ -13,7 +16,11 @@ import { streamChunks, type Chunk } from './list-stream.ts';
 export function sendList<Row>(reply: FastifyReply, list: List<Row>) {
   const serialise = reply.getSerializationFunction('200') ?? JSON.stringify;
   void reply.type('application/json; charset=utf-8');
-  if (!list.next) return reply.send((list.json ??= serialise(list.rows)));
+  if (!list.next) {
+    const json = jsonOf.get(list) ?? serialise(list.rows);
+    jsonOf.set(list, json);
+    return reply.send(json);
+  }
   if (list.version !== undefined && isUnmodified(reply, weakTagOf(list.version))) {
     reply.code(304).removeHeader('content-type');
     return reply.send();
@@ -24,10 +31,10 @@ export function sendList<Row>(reply: FastifyReply, list: List<Row>) {
 
   if (reply.server.memoryBudget.isFull) throw overloaded('memory');
   const elements = (rows: readonly Row[]) => serialise(rows).slice(1, -1);
-  const chunkOf = ({ rows, next }: List<Row>): Chunk => ({
+  const jsonChunkOf = ({ rows, next }: List<Row>): JsonChunk => ({
     bytes: Buffer.from(rows.length > 0 ? `,${elements(rows)}` : ''),
-    next: next && (async () => chunkOf(await next())),
+    next: next && (async () => jsonChunkOf(await next())),
   });
-  const first = { ...chunkOf({ rows: [], next: list.next }), bytes: Buffer.from(`[${elements(list.rows)}`) };
+  const first = { ...jsonChunkOf({ rows: [], next: list.next }), bytes: Buffer.from(`[${elements(list.rows)}`) };
   return reply.send(streamChunks(reply, first));
 }

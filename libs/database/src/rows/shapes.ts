@@ -1,0 +1,34 @@
+import type { Static, TObject } from 'typebox';
+import type { WithId } from './row.ts';
+import type { SearchOptions } from './search.ts';
+import type { UpdateOptions } from './update.ts';
+
+/** What a service reads and writes of a table, by the shapes of its records and bodies, whose properties are columns. */
+export interface Shapes extends UpdateOptions {
+  row: TObject;
+  /** Columns that an insert gives. Other columns get their defaults. */
+  insert: TObject;
+  update: TObject;
+  /** Counts that `createRowCounts` makes; without it, the total alone. */
+  counts?: TObject;
+  /** A column without maximum length, which is never null. */
+  longText?: string;
+  search?: SearchOptions<string>;
+}
+
+export type RowOf<Table extends Shapes> = Static<Table['row']> & WithId;
+
+type Columns<Table extends Shapes, Shape extends TObject> = keyof Static<Shape> & keyof RowOf<Table>;
+
+/** A row to insert. The statement of a batch gives every column of each row: an absent value is null there, never the default. */
+export type NewRow<Table extends Shapes, Row = Pick<RowOf<Table>, Columns<Table, Table['insert']>>> = {
+  [Name in keyof Row as null extends Row[Name] ? never : Name]: Row[Name];
+} & { [Name in keyof Row as null extends Row[Name] ? Name : never]?: Row[Name] };
+
+export type Changes<Table extends Shapes> = Partial<Pick<RowOf<Table>, Columns<Table, Table['update']>>>;
+
+export type Counts<Table extends Shapes> = Table extends { counts: TObject }
+  ? Static<Table['counts']>
+  : { total: number };
+
+export const columnsOf = ({ properties }: TObject) => Object.keys(properties);
