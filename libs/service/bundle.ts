@@ -3,8 +3,7 @@ import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { build } from 'esbuild';
-import { licensesOf } from './licenses.ts';
+import { build, type Metafile } from 'esbuild';
 
 const telemetry = join(import.meta.dirname, 'src/observability/telemetry/telemetry.ts');
 
@@ -71,4 +70,23 @@ export async function bundle(main: string, folder: string, version: string) {
   const migrations = join(dirname(createRequire(import.meta.url).resolve('@rest-services/database')), 'migrations');
   for (const file of await readdir(migrations))
     if (file.endsWith('.sql')) await cp(join(migrations, file), join(folder, file));
+}
+
+/** The licences of the workspace, of each package in the bundle, and of the page at /docs, which is copied. */
+async function licensesOf({ inputs }: Metafile) {
+  const folders = Object.keys(inputs).flatMap((file) => /.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
+  const packages = await Promise.all(Array.from(new Set(folders), licenseOf));
+  const own = await readFile(join(import.meta.dirname, '../../LICENSE'), 'utf8');
+  const page = await readFile(join(import.meta.dirname, 'swagger-ui-licenses.txt'), 'utf8');
+  return [own, ...[...new Set(packages)].sort(), page].join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+/** The files with the licence of a package, or else its README, which names it. */
+async function licenseOf(folder: string) {
+  const { name, version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Record<string, string>;
+  const entries = await readdir(folder, { withFileTypes: true });
+  const files = (pattern: RegExp) => entries.filter((entry) => entry.isFile() && pattern.test(entry.name));
+  const found = files(/^(licen[cs]e|copying|notice)/i);
+  const texts = (found.length > 0 ? found : files(/^readme/i)).map((file) => readFile(join(folder, file.name), 'utf8'));
+  return [`${name} ${version}\n`, ...(await Promise.all(texts))].join('\n');
 }
