@@ -1,6 +1,7 @@
 #!/bin/bash
 # Runs once in the PostgreSQL container, when its volume is empty: a database for each service, and a role that owns it
-# and may connect to no other. Names and password are those in the URL that the service gets.
+# and may connect to no other. Names and password are those in the URL that the service gets. The limit is for two containers of eleven
+# connections, as in an update, and a migration.
 set -eu
 
 decode() {
@@ -18,7 +19,7 @@ for secret in /run/secrets/*-database-url; do
 \getenv role ROLE
 \getenv password PASSWORD
 \getenv database DATABASE
-create role :"role" login password :'password';
+create role :"role" login password :'password' connection limit 25;
 create database :"database" owner :"role";
 revoke all on database :"database" from public;
 SQL

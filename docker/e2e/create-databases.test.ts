@@ -41,7 +41,7 @@ async function createDatabases(secrets: Record<string, string>) {
   return run('bash', ['-c', script], { env });
 }
 
-test('create-databases.sh gives each role the password that its service reads', async () => {
+test('create-databases.sh gives each role the password that its service reads, and a limit of connections', async () => {
   const { host } = new URL(cluster.url);
   const secrets = {
     notes: `postgres://notes:3f2a@${host}/notes`,
@@ -50,12 +50,14 @@ test('create-databases.sh gives each role the password that its service reads', 
   };
   await createDatabases(secrets);
   for (const url of Object.values(secrets)) {
-    const { config, servers } = parseConnectionUrl(url);
-    const client = new pg.Client({ ...config, ...servers[0] });
+    const { config } = parseConnectionUrl(url);
+    const client = new pg.Client(config);
     await client.connect();
-    const { rows } = await client.query('select current_user as role, current_database() as database');
+    const { rows } = await client.query(`
+      select current_user as role, current_database() as database, rolconnlimit as limit
+      from pg_roles where rolname = current_user`);
     await client.end();
-    expect(rows).toEqual([{ role: config.user, database: config.database }]);
+    expect(rows).toEqual([{ role: config.user, database: config.database, limit: 25 }]);
   }
   const wrong = createDatabases({ notes: `postgres://notes:p/ss@${host}/notes` });
   await expect(wrong).rejects.toThrow(/notes-database-url must hold .* percent-encoded/);

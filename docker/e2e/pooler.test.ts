@@ -1,8 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, freePort } from '@rest-services/local-postgres';
-import { load, openTestConnection, processesOf, type LogLine } from '@rest-services/testing';
-import { sql } from 'kysely';
+import { load, processesOf, type LogLine } from '@rest-services/testing';
 import { install, main, startProgram } from './program.ts';
 
 install('pgbouncer');
@@ -38,7 +36,7 @@ afterEach(() => pooler.stop());
 /** What a pooler does with the parameters of a session, and the settings by which it does. */
 const POOLERS = [
   ['refuses', ''],
-  ['ignores', 'ignore_startup_parameters = options, statement_timeout'],
+  ['ignores', 'ignore_startup_parameters = options'],
 ] as const;
 
 const create = { method: 'POST' as const, path: '/v1/items', body: { title: 'a' } };
@@ -86,7 +84,7 @@ describe('On a migrated database', () => {
   const processes = processesOf(main);
   const startThrough = async (settings: string, environment: NodeJS.ProcessEnv) =>
     processes.start({ DATABASE_URL: await startPooler(processes.database.url, settings), ...environment });
-  const message = 'DATABASE_POOLER must be transaction or prepared-transaction: DATABASE_URL leads to a pooler';
+  const message = 'DATABASE_POOLER must be transaction: DATABASE_URL leads to a pooler';
 
   test.each(POOLERS)(
     'with nothing to migrate, a service works through a pooler that %s parameters',
@@ -94,19 +92,6 @@ describe('On a migrated database', () => {
       await expectService(await startThrough(settings, { DATABASE_POOLER: 'transaction' }));
     },
   );
-
-  /** PgBouncer keeps prepared statements since release 1.21; Debian 12 has 1.18. */
-  const [, major, minor] = /PgBouncer (\d+)\.(\d+)/.exec(
-    execFileSync('pgbouncer', ['--version'], { encoding: 'utf8' }),
-  )!;
-  const testPrepared = Number(major) > 1 || Number(minor) >= 21 ? test : test.skip;
-  testPrepared('DATABASE_POOLER prepared-transaction prepares statements through the pooler', async () => {
-    const DATABASE_URL = await startPooler(processes.database.url, 'max_prepared_statements = 100');
-    await expectService(processes.start({ DATABASE_URL, DATABASE_POOLER: 'prepared-transaction' }));
-    const through = openTestConnection<unknown>(DATABASE_URL);
-    expect((await sql`select from pg_prepared_statements`.execute(through)).rows).not.toEqual([]);
-    await through.destroy();
-  });
 
   test.each(POOLERS)('without the setting, a service ends at a pooler that %s parameters', async (_, settings) => {
     const service = await startThrough(settings, { MIGRATE_ON_START: 'false' });

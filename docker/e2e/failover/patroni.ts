@@ -66,11 +66,6 @@ export async function startPatroni() {
   const cluster = {
     leader,
     streaming,
-    /** Connection string with all members, for a client that finds the primary itself. */
-    multiHostUrl: (database: string) => {
-      const hosts = members.map(({ server }) => `127.0.0.1:${server.port}`).join(',');
-      return `${urlOf(hosts, database)}?target_session_attrs=read-write`;
-    },
     haproxyUrl: (database: string) => urlOf(`127.0.0.1:${haproxy.port}`, database),
     leaderUrl: async (database: string) => urlOf(`127.0.0.1:${(await leader()).server.port}`, database),
 

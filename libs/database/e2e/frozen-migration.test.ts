@@ -53,7 +53,7 @@ describe('migrate', () => {
 
   test('goes on some seconds after a process that creates an index is frozen', async () => {
     await migrate(options(), released);
-    const patient = new Database<Record<string, never>>({ ...options(), poolMax: 1, hasTimeouts: false });
+    const patient = new Database<Record<string, never>>({ ...options(), poolMax: 1, purpose: 'migrations' });
     const writer = await patient.kysely.startTransaction().execute();
     await sql`insert into item values ('Writing')`.execute(writer);
     const child = startProgram('index-creator.ts');

@@ -73,7 +73,7 @@ describe('Database', () => {
   });
 
   test('leaves nothing locked for long when its process stops in a transaction', async () => {
-    const [db, other] = [open(), open({ hasTimeouts: false })];
+    const [db, other] = [open(), open({ purpose: 'migrations' })];
     await sql`create table held ()`.execute(other);
     // As a process that is frozen, or cut off from the network: it asks for nothing more, and ends nothing.
     const abandoned = await db.kysely.startTransaction().execute();
@@ -85,14 +85,50 @@ describe('Database', () => {
       .catch(() => undefined);
   });
 
-  test('fails with ETIMEDOUT, not 503, while the server is silent, and takes a new connection then', async () => {
+  test('fails once with ETIMEDOUT, not 503, when the server falls silent, and takes new connections then', async () => {
+    const { proxy, url } = await silenceableProxy();
+    const db = open({ url, poolMax: 4 });
+    const all = Array.from({ length: 4 }, () => sql`select pg_sleep(0.1)`.execute(db).catch(() => undefined));
+    await Promise.all(all);
+    proxy.silence();
+    await expect(sql`select 2`.execute(db)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    // None of the others that were open is used, though they look as usual.
+    for (const number of [3, 4, 5])
+      expect((await sql`select ${number}::int as number`.execute(db)).rows).toEqual([{ number }]);
+  });
+
+  test('fails with ETIMEDOUT, not 503, what waits for a connection while the server is silent', async () => {
     const { proxy, url } = await silenceableProxy();
     const db = open({ url });
-    await sql`select 1`.execute(db);
+    await connected(db);
     proxy.silence();
     const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => sql`select 2`.execute(db)));
     for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'ETIMEDOUT' } });
-    expect((await sql`select 3 as three`.execute(db)).rows).toEqual([{ three: 3 }]);
+  });
+
+  test('counts a session in the pool whose statement did not end in time, until it ends', async () => {
+    const [db, observer] = [open(), open()];
+    await connected(db);
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
+    process.kill(rows[0]!.pid, 'SIGSTOP');
+    await expect(sql`select 2`.execute(db)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    expect(db.poolUse).toEqual({ inUse: 1, idle: 0, waiting: 0 });
+    const next = sql`select 3 as three`.execute(db);
+    expect(db.poolUse).toEqual({ inUse: 1, idle: 0, waiting: 1 });
+    process.kill(rows[0]!.pid, 'SIGCONT');
+    expect((await next).rows).toEqual([{ three: 3 }]);
+    while ((await sql`select from pg_stat_activity where pid = ${rows[0]!.pid}`.execute(observer)).rows.length > 0);
+  });
+
+  test('gives up after 10 s a session whose statement does not end, and opens another', async () => {
+    const { proxy, url } = await silenceableProxy();
+    const db = open({ url });
+    await connected(db);
+    proxy.silence();
+    await expect(sql`select 2`.execute(db)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    const silentAt = performance.now();
+    await connected(db);
+    expect(performance.now() - silentAt).toBeGreaterThan(9_000);
   });
 });
 

@@ -1,7 +1,6 @@
 export { Database, type DatabaseOptions } from './connection/database.ts';
 export { checkServer, checkSessions, checkWritable } from './connection/server/check-server.ts';
 export { ConnectionUrlError, nameOf, parseConnectionUrl, type Server } from './connection/server/connection-url.ts';
-export { type Obstacle } from './connection/standby-reads.ts';
 export { prepared, type Statement } from './connection/statement.ts';
 export { type Pooler } from './connection/client-config.ts';
 export { createCaseless } from './migrations/caseless.ts';

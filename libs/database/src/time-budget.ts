@@ -13,8 +13,8 @@ export const STATEMENT_MS = REQUEST_MS - CONNECTION_WAIT_MS - 600;
  */
 export const RESPONSE_MS = STATEMENT_MS + 100;
 
-/** Time in which an event loop that was blocked reads a response that has arrived. */
-export const READ_MS = 300;
+/** Timeout for all statements of a session. After it, the server is taken for silent. */
+export const SESSION_MS = RESPONSE_MS + 300;
 
 /** Maximum time for a shared statement and one of a single request after it, with their waits. */
 export const SHARED_MS = REQUEST_MS - 500;

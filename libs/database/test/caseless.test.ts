@@ -30,10 +30,10 @@ describe.each([
   let url: string;
   const name = `folding_${randomBytes(8).toString('hex')}`;
   beforeAll(async () => {
-    server = open({ hasTimeouts: false });
+    server = open({ purpose: 'migrations' });
     await sql`create database ${sql.id(name)} template template0 ${sql.raw(locale)}`.execute(server);
     url = Object.assign(new URL(database.url), { pathname: `/${name}` }).href;
-    db = open({ url, hasTimeouts: false });
+    db = open({ url, purpose: 'migrations' });
     await createCaseless(db);
   });
   afterAll(async () => {

@@ -127,7 +127,7 @@ test('commits the migrations before an index, and records it before those after'
 
 /** A transaction that has written to the table, for whose end the index waits. */
 async function startWriter() {
-  const writing = new Database({ ...options(), poolMax: 1, hasTimeouts: false });
+  const writing = new Database({ ...options(), poolMax: 1, purpose: 'migrations' });
   const transaction = await writing.kysely.startTransaction().execute();
   const { rows } = await sql<{ pid: number }>`
     insert into item values ('Writing') returning pg_backend_pid() as pid`.execute(transaction);

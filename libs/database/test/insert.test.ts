@@ -22,7 +22,7 @@ interface Tables {
 /** Has one session, because `rowsLookedAt` counts the rows of that, without timeouts, because a busy machine would exceed them. */
 let db: Database<Tables>;
 beforeAll(async () => {
-  db = open({ hasTimeouts: false });
+  db = open({ purpose: 'migrations' });
   for (const table of ['note', 'task'])
     await sql`create table ${sql.table(table)} (
       id bigint generated always as identity primary key, title varchar(20) not null)`.execute(db);

@@ -75,7 +75,7 @@ export async function whileHolding<Result>(
   statement: RawBuilder<unknown>,
   during: (holder: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result> {
-  const other = open<Tables>({ hasTimeouts: false });
+  const other = open<Tables>({ purpose: 'migrations' });
   return other.kysely.transaction().execute(async (holder) => {
     await statement.execute(holder);
     return during(holder);

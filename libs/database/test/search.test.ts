@@ -31,7 +31,7 @@ let db: Database<Tables>;
 let observer: Database<Tables>;
 let withTitle: ReturnType<typeof search>;
 beforeAll(async () => {
-  observer = open({ hasTimeouts: false });
+  observer = open({ purpose: 'migrations' });
   await sql`create extension pg_trgm`.execute(observer);
   await createCaseless(observer);
   await createTable('book');

@@ -65,7 +65,7 @@ test.each([
 
 test('Reads of texts above 16 KiB take three connections, and get 503 when they take too long', async () => {
   await sql`create view slow as select 3 as id, repeat('x', 20000) as text from pg_sleep(1.6)`.execute(db);
-  const patient = open<Tables>({ poolMax: 4, hasTimeouts: false });
+  const patient = open<Tables>({ poolMax: 4, purpose: 'migrations' });
   const slow = new Repository(patient, 'slow', { ...texts, longText: 'text' });
   const sent = await statementsDuring(async () => {
     const outcomes = Promise.allSettled(Array.from({ length: 5 }, () => slow.findById(3)));

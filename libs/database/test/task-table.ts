@@ -15,7 +15,7 @@ export interface Tables {
 export let db: Kysely<Tables>;
 
 /** One connection, on which the statements of a transaction can be sent one by one. */
-export const anotherConnection = () => open<Tables>({ hasTimeouts: false }).kysely;
+export const anotherConnection = () => open<Tables>({ purpose: 'migrations' }).kysely;
 
 beforeAll(() => {
   db = anotherConnection();

@@ -27,7 +27,7 @@ const NOT_UP_YET = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_AGAIN|ENOENT|EPIPE|ETIMEDOU
 type Connection = Pick<DatabaseOptions, 'url' | 'readPassword' | 'applicationName' | 'onConnectionError'>;
 
 /** One connection for checks, which need no session of their own. */
-const openForChecks = (connection: Connection) => new Database({ ...connection, pooler: 'transaction', poolMax: 1 });
+const openForChecks = (connection: Connection) => new Database({ ...connection, purpose: 'checks', poolMax: 1 });
 
 /** Waits for the database and migrates it. Ends the process with exit code 1 when the database fails. */
 export async function migrateDatabase(app: Service, connection: Connection, migrations: Migrations) {
@@ -76,7 +76,7 @@ export async function exitIfUnusable(app: Service, check: () => Promise<void>) {
 
 /** Recounts the rows of each table. Ends the process with exit code 1 when the database fails. */
 export async function recount(app: Service, connection: Connection, rowCounts: RowCounts[]) {
-  const db = new Database({ ...connection, poolMax: 1, hasTimeouts: false });
+  const db = new Database({ ...connection, poolMax: 1, purpose: 'migrations' });
   await orExit(app, 'Rows not counted', async () => {
     for (const counts of rowCounts) {
       const startedAt = performance.now();

@@ -6,7 +6,6 @@ import {
   errorCode,
   nameOf,
   type Migrations,
-  type Obstacle,
   type RowCounts,
   type Server,
 } from '@rest-services/database';
@@ -107,7 +106,6 @@ export async function runService<Tables>({ defaultPort, ...definition }: Service
   if (settings.MIGRATE_ON_START) await migrateDatabase(app, connection, migrations);
   else await checkDatabase(app, serving);
   await exitIfUnusable(app, () => checkSessions(db));
-  await db.checkStandby();
 
   const listen = (host: string) => app.listen({ port: settings.PORT, host, backlog: BACKLOG });
   try {
@@ -132,17 +130,11 @@ export async function assembleService<Tables>(
   const connection = {
     ...connectionOf(settings, 'DATABASE_URL')!,
     applicationName: name,
-    ...(settings.DATABASE_POOLER ? { pooler: settings.DATABASE_POOLER } : {}),
+    pooler: settings.DATABASE_POOLER,
+    readsFrom: connectionOf(settings, 'DATABASE_READ_URL'),
     onConnectionError,
   };
-  const standby = connectionOf(settings, 'DATABASE_READ_URL');
-  const db = new Database<Tables>({
-    ...connection,
-    poolMax: settings.DATABASE_POOL_MAX,
-    onServerSelected,
-    onWritesRefused,
-    ...(standby ? { standby, onStandbyChange } : {}),
-  });
+  const db = new Database<Tables>({ ...connection, poolMax: settings.DATABASE_POOL_MAX });
   const app = await buildApp(db, settings);
   const lifecycle: Lifecycle = { isDraining: false };
   // A dedicated connection: probes check whether the database can be reached, not whether there is much to do.
@@ -163,23 +155,6 @@ export async function assembleService<Tables>(
 
   function onConnectionError(error: Error, server: Server) {
     app.log.warn({ err: error, server: nameOf(server) }, 'database connection lost');
-  }
-
-  function onStandbyChange(obstacle: Obstacle | undefined) {
-    if (obstacle) app.log.warn({ reason: obstacle }, 'Reads go to the primary');
-    else app.log.info('Reads go to the standby');
-  }
-
-  function onWritesRefused(areRefused: boolean) {
-    if (areRefused) app.log.error('Writes are refused: half of the connections wait in the database');
-    else app.log.info('Writes are accepted again');
-  }
-
-  function onServerSelected(server: Server, previous: Server | undefined) {
-    app.log.info(
-      { server: nameOf(server), ...(previous ? { previous: nameOf(previous) } : {}) },
-      'Database server selected',
-    );
   }
 }
 

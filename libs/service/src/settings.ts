@@ -53,9 +53,8 @@ export const EnvironmentVariables = Type.Object({
   DATABASE_READ_URL: otherDatabase,
   DATABASE_READ_URL_FILE: secretFile,
   DATABASE_POOLER: Type.Optional(
-    oneOf<Pooler[]>(['transaction', 'prepared-transaction'], {
-      description:
-        'transaction, where DATABASE_URL leads to a pooler in that mode, prepared-transaction, where it keeps prepared statements, or not set',
+    oneOf<Pooler[]>(['transaction'], {
+      description: 'transaction, where DATABASE_URL leads to a pooler in that mode, or not set',
     }),
   ),
   DATABASE_POOL_MAX: integer(1, 1_000, 'a number of connections', { default: 10 }),

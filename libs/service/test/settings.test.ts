@@ -86,10 +86,9 @@ describe('Settings', () => {
         'postgres://root:pa55word@db/x?port=65536',
         'postgres://root:pa55word@db/x?sslrootcert=/nowhere',
         'postgres://root:old@db/x\npostgres://root:pa55word@db/x',
-        'postgres://root:pa55word@a:5432,b:0/x',
-        'postgres://root:pa55word@a,,b/x',
+        'postgres://root:pa55word@a:5432,b:1/x',
         'postgres://root:pa55word@[::1/x',
-        'postgres://root:pa55word@/x?host=a,b,c&port=1,2',
+        'postgres://root:pa55word@db/x?schema=app',
         'postgres://root:pa55word@db/x?connect_timeout=1s',
         'postgres://root:pa55word@db/x?sslmode=verify-ca',
         'postgres://root:pa55word@db/x?sslmode=require&sslrootcert=system',
@@ -115,19 +114,15 @@ describe('Settings', () => {
     },
   );
 
-  test.each([
-    ['target_session_attrs', 'master', 'any, read-write, read-only, primary, standby, prefer-standby'],
-    ['sslmode', 'prefer', 'disable, require, verify-ca, verify-full'],
-  ])('name the allowed values of %s in DATABASE_URL', (parameter, value, allowed) => {
-    expect(() => load({ DATABASE_URL: `postgres://a,b/x?${parameter}=${value}` })).toThrow(
-      `DATABASE_URL must be a URL whose ${parameter} is one of ${allowed}; it is "${value}"`,
+  test('name the allowed values of sslmode in DATABASE_URL', () => {
+    expect(() => load({ DATABASE_URL: 'postgres://db/x?sslmode=prefer' })).toThrow(
+      'DATABASE_URL must be a URL whose sslmode is one of disable, require, verify-ca, verify-full; it is "prefer"',
     );
   });
 
   test('have a DATABASE_URL of any form that the driver knows', () => {
     for (const url of [
-      'postgres://items:pa55word@a:5432,[::1],c:1/items?target_session_attrs=read-write&connect_timeout=2',
-      'postgres:///items?host=a,b&port=5433',
+      'postgres:///items?host=a&port=5433&connect_timeout=2',
       'postgres://db/items?sslmode=verify-full&sslrootcert=system',
       'postgres://db',
       'postgresql://items@[::1]:5433/items?sslmode=disable',

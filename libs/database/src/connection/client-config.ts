@@ -1,26 +1,38 @@
 import type pg from 'pg';
-import { CONNECTION_WAIT_MS, REQUEST_MS, RESPONSE_MS, STATEMENT_MS } from '../time-budget.ts';
+import { REQUEST_MS, RESPONSE_MS, STATEMENT_MS } from '../time-budget.ts';
 import { resultTypes } from './result-types.ts';
 import type { ConnectionTarget } from './server/connection-url.ts';
 
-/** A pooler in transaction mode between service and server: `prepared-transaction` keeps prepared statements, as PgBouncer since 1.21. */
-export type Pooler = 'transaction' | 'prepared-transaction';
+/** A pooler between service and server that gives a session to a client for one transaction. */
+export type Pooler = 'transaction';
+
+/**
+ * What sessions are for. Those for requests and migrations begin with parameters, which a pooler or an old server refuses; those for
+ * checks work with any.
+ */
+export type SessionPurpose = 'requests' | 'migrations' | 'checks';
 
 /** How a session begins. */
 export interface ConnectionOptions {
   url: string;
   /** Reads the password for each new connection, instead of the one in `url`; once more when the server refuses it. */
-  readPassword?: () => Promise<string>;
-  /** Name that PostgreSQL shows for the sessions, unless `url` or PGAPPNAME has one. */
+  readPassword?: (() => Promise<string>) | undefined;
+  /** Name that PostgreSQL shows for the sessions, unless `url` has one. */
   applicationName?: string | undefined;
-  /** A pooler refuses session parameters, so that statements have no timeout of PostgreSQL. */
   pooler?: Pooler | undefined;
-  /** `false` for migrations. */
-  hasTimeouts?: boolean;
+  /** `requests` by default. */
+  purpose?: SessionPurpose;
 }
 
-/** Timeout for a connection of a migration, which no client waits for. */
-export const MIGRATION_CONNECT_MS = 10_000;
+/** Whether sessions have parameters of their own, and keep prepared statements. */
+export const hasParameters = ({ pooler, purpose }: Pick<ConnectionOptions, 'pooler' | 'purpose'>) =>
+  pooler === undefined && purpose !== 'checks';
+
+/** Whether connections and statements have the time of a request. No client waits for those of a migration. */
+export const hasTimeLimits = ({ purpose }: Pick<ConnectionOptions, 'purpose'>) => purpose !== 'migrations';
+
+/** Timeout for a connection of a migration. */
+const MIGRATION_CONNECT_MS = 10_000;
 
 /** A session of a migration without this value did not get its parameters, because a pooler ignored them. */
 export const MIGRATION_IDLE_TIMEOUT = '10s';
@@ -35,31 +47,33 @@ const COMMON = String.raw`-c TimeZone=UTC -c DateStyle=ISO -c default_transactio
  * Statements of requests have an index and take milliseconds: a plan made while a table was empty would scan it when it has grown, and one for
  * given values costs more than reading ten rows. A server that closed idle sessions would close one that a request is about to use.
  */
-const FOR_REQUESTS = `-c enable_seqscan=off -c jit=off -c plan_cache_mode=force_generic_plan -c idle_in_transaction_session_timeout=${REQUEST_MS} -c idle_session_timeout=0`;
+const FOR_REQUESTS = `${COMMON} -c statement_timeout=${STATEMENT_MS} -c enable_seqscan=off -c jit=off -c plan_cache_mode=force_generic_plan -c idle_in_transaction_session_timeout=${REQUEST_MS} -c idle_session_timeout=0`;
 
 /** A migration holds its lock outside its transaction, too. */
-const FOR_MIGRATIONS = `-c idle_in_transaction_session_timeout=10s -c idle_session_timeout=${MIGRATION_IDLE_TIMEOUT} -c statement_timeout=0 -c lock_timeout=0`;
+const FOR_MIGRATIONS = `${COMMON} -c idle_in_transaction_session_timeout=10s -c idle_session_timeout=${MIGRATION_IDLE_TIMEOUT} -c statement_timeout=0 -c lock_timeout=0`;
+
+/**
+ * Ends the time limit of transactions that a role or database may have. Releases before 17 know no such parameter.
+ * @returns a promise, for which the pool waits
+ */
+const endTransactionTimeout = (client: pg.ClientBase): unknown =>
+  client.query(`select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'`);
 
 /** Options of the driver for the sessions of a pool. */
-export function clientConfig(target: ConnectionTarget, options: ConnectionOptions) {
-  const { readPassword, applicationName, pooler, hasTimeouts = true } = options;
-  const given = target.config;
+export function clientConfig({ config, connectTimeoutMs = Infinity }: ConnectionTarget, options: ConnectionOptions) {
+  const { readPassword, applicationName, purpose = 'requests' } = options;
+  const isForMigrations = purpose === 'migrations';
+  const parameters = isForMigrations ? FOR_MIGRATIONS : FOR_REQUESTS;
   return {
     fallback_application_name: applicationName,
-    ...given,
-    ...(readPassword && given.password ? { password: readPassword } : {}),
-    ...(pooler ? {} : { options: `${given.options ?? ''} ${COMMON} ${hasTimeouts ? FOR_REQUESTS : FOR_MIGRATIONS}` }),
-    ...(!pooler && hasTimeouts ? { statement_timeout: STATEMENT_MS } : {}),
-    connectionTimeoutMillis: connectTimeout(target, hasTimeouts),
+    ...config,
+    ...(readPassword && config.password ? { password: readPassword } : {}),
+    ...(hasParameters(options) ? { options: `${config.options ?? ''} ${parameters}` } : {}),
+    connectionTimeoutMillis: Math.min(isForMigrations ? MIGRATION_CONNECT_MS : RESPONSE_MS, connectTimeoutMs),
     keepAlive: true,
     // A session without timeout notices a vanished server 10 s later.
     keepAliveInitialDelayMillis: 30_000,
     types: resultTypes(),
-  } satisfies pg.ClientConfig;
-}
-
-/** Servers one after another, and a session on the one that is found, take no longer than a request may wait for a connection. */
-function connectTimeout({ servers, connectTimeoutMs = Infinity }: ConnectionTarget, hasTimeouts: boolean) {
-  const [ms, waitMs] = hasTimeouts ? [RESPONSE_MS, CONNECTION_WAIT_MS] : [MIGRATION_CONNECT_MS, MIGRATION_CONNECT_MS];
-  return Math.min(servers.length === 1 ? ms : waitMs / (servers.length + 1), connectTimeoutMs);
+    ...(isForMigrations ? { onConnect: endTransactionTimeout } : {}),
+  } satisfies pg.PoolConfig;
 }

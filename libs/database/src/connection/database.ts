@@ -1,21 +1,21 @@
 import { Kysely, PostgresAdapter, PostgresDialect, type PostgresPoolClient, type QueryExecutorProvider } from 'kysely';
 import { Distribution } from '../distribution.ts';
+import { hasParameters } from './client-config.ts';
 import { LockWaits } from './lock-waits.ts';
-import { nameOf } from './server/connection-url.ts';
 import { SessionPool, type SessionPoolOptions } from './session-pool.ts';
 import type { Value } from './session.ts';
-import { StandbyReads, type Obstacle } from './standby-reads.ts';
 import type { Statement } from './statement.ts';
 
 export interface DatabaseOptions extends SessionPoolOptions {
-  /** Leads to a standby, for `read`. */
-  standby?: Pick<SessionPoolOptions, 'url' | 'readPassword'>;
-  /** Reads go to the standby from now on, or to the primary because of this obstacle. */
-  onStandbyChange?: (obstacle: Obstacle | undefined) => void;
+  /** Where `read` reads, by a second pool. */
+  readsFrom?: Pick<SessionPoolOptions, 'url' | 'readPassword'> | undefined;
 }
 
 /** Numbers of requests: the largest write shares among 64. */
 const SHARING_BOUNDS = [1, 2, 4, 8, 16, 32, 64];
+
+/** Age of a write that still shows that the server takes writes. */
+const RECENT_MS = 1_000;
 
 /**
  * A pool of connections. Opens none before the first statement; close it with `destroy()`. Statements throw an OverloadedError when too
@@ -31,14 +31,17 @@ export class Database<Tables> implements QueryExecutorProvider {
   /** Number of requests in each statement that requests may share. */
   readonly requestsPerStatement = new Distribution(SHARING_BOUNDS);
   readonly #sessions: SessionPool;
-  readonly #standbyReads: StandbyReads | undefined;
+  /** The pool of `#sessions`, unless reads go elsewhere. */
+  readonly #reads: SessionPool;
+  #writtenAt = -Infinity;
 
-  constructor(options: DatabaseOptions) {
-    const { standby, onStandbyChange = () => undefined } = options;
+  constructor({ readsFrom, ...options }: DatabaseOptions) {
     this.#sessions = new SessionPool(options);
-    this.#standbyReads = standby && new StandbyReads(this.#sessions, options, standby, onStandbyChange);
+    this.#reads = readsFrom
+      ? new SessionPool({ ...options, readPassword: undefined, ...readsFrom, waits: this.#sessions.waits })
+      : this.#sessions;
     this.kysely = new Kysely({ dialect: new Dialect(this.#sessions) });
-    this.supportsSessionState = options.pooler === undefined;
+    this.supportsSessionState = hasParameters(options);
     this.poolMax = options.poolMax;
     this.lockWaits = new LockWaits(options.poolMax);
   }
@@ -48,34 +51,23 @@ export class Database<Tables> implements QueryExecutorProvider {
     return this.kysely.getExecutor();
   }
 
-  /** @throws OverloadedError while half of the connections wait in the database for a commit */
-  write<Row>(statement: Statement<Row>, values: readonly Value[]) {
-    return this.#sessions.sendWrite(statement, values);
+  async write<Row>(statement: Statement<Row>, values: readonly Value[]) {
+    const result = await this.#sessions.sendStatement(statement, values);
+    this.#writtenAt = performance.now();
+    return result;
   }
 
-  /** Runs a statement that only reads: at the standby while it shows every acknowledged write. */
+  /** Runs a statement that only reads; it may be late by what `readsFrom` is late. */
   read<Row>(statement: Statement<Row>, values: readonly Value[]) {
-    return this.#standbyReads
-      ? this.#standbyReads.sendRead(statement, values)
-      : this.#sessions.sendStatement(statement, values);
+    return this.#reads.sendStatement(statement, values);
   }
 
   readFromPrimary<Row>(statement: Statement<Row>, values: readonly Value[]) {
     return this.#sessions.sendStatement(statement, values);
   }
 
-  /** Checks whether reads may go to the standby; without one, does nothing. */
-  async checkStandby() {
-    await this.#standbyReads?.check();
-  }
-
-  /** Whether reads go to the standby; `undefined` without one. */
-  get readsFromStandby() {
-    return this.#standbyReads?.isUsed;
-  }
-
   async destroy() {
-    await Promise.all([this.#sessions.end(), this.#standbyReads?.end()]);
+    await Promise.all([...new Set([this.#sessions, this.#reads])].map((pool) => pool.end()));
   }
 
   /** Connections of the pool by state, and requests that wait for one. */
@@ -84,29 +76,19 @@ export class Database<Tables> implements QueryExecutorProvider {
     return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
   }
 
-  /** Seconds that each statement or transaction has waited for its connection, at the standby, too. */
+  /** Seconds that each statement or transaction has waited for its connection, those of `read` included. */
   get poolWaits() {
     return this.#sessions.waits;
   }
 
-  /** What responses and lost connections tell about the server that takes the writes. */
-  get health() {
-    return this.#sessions.health;
+  /** Whether a write and a read have succeeded in the last second. */
+  get isServing() {
+    return performance.now() - this.#writtenAt < RECENT_MS && this.#sessions.isResponding && this.#reads.isResponding;
   }
 
-  /** Number of connections whose statement did not end in time, and may be running still. */
-  get abandonedSessions() {
-    return this.#sessions.abandoned.count;
-  }
-
-  /** Whether writes are refused because half of the connections wait in the database. */
-  get refusesWrites() {
-    return this.#sessions.abandoned.refusesWrites;
-  }
-
-  /** Host and port of the selected server. */
-  get server() {
-    return nameOf(this.#sessions.server);
+  /** Number of connections that the server has ended, or on which it did not respond. */
+  get lostConnections() {
+    return this.#sessions.lostConnections + (this.#reads === this.#sessions ? 0 : this.#reads.lostConnections);
   }
 }
 
@@ -117,7 +99,6 @@ class Dialect extends PostgresDialect {
       pool: {
         // Without cursors, which nothing here uses.
         connect: async () => {
-          sessions.refuseWrites();
           const session = await sessions.connect();
           return {
             query: (text: string, values: readonly unknown[]) => session.query({ text }, values),

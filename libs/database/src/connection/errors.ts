@@ -19,13 +19,16 @@ function codeOfMessage(message: string) {
 
 /** Whether pg's pool had no free connection in time, or a new one was not ready in time. */
 export const isPoolTimeout = (error: unknown) =>
-  isQueueTimeout(error) || /connection timeout|timeout expired/.test((error as Error).message);
+  /timeout exceeded|connection timeout|timeout expired/.test((error as Error).message);
 
-/** Whether pg's pool had no free connection in time. */
-export const isQueueTimeout = (error: unknown) => (error as Error).message.includes('timeout exceeded');
-
-/** Whether a server, or each of several, takes no writes. */
+/** Whether the server takes no writes. */
 export const isReadOnlyError = (error: unknown) => errorCode(error) === SQLSTATE.READ_ONLY_SQL_TRANSACTION;
 
 /** Whether the server did not respond in time. */
 export const isTimeout = (error: unknown) => errorCode(error) === 'ETIMEDOUT';
+
+/** The error of a statement without a response in time, which may have taken effect. */
+export const noResponse = () =>
+  Object.assign(new Error('The server did not respond in time; whether the statement took effect is not known'), {
+    code: 'ETIMEDOUT',
+  });

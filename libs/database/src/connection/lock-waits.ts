@@ -1,6 +1,7 @@
 import { Semaphore, withDeadline } from '@rest-services/concurrency';
 import { overloaded } from '@rest-services/errors';
 import { SHARED_MS, RESPONSE_MS } from '../time-budget.ts';
+import { noResponse } from './errors.ts';
 
 /** Maximum number of changes of one row in flight: 50 % more changes per second than one at a time. */
 const CHANGES_PER_ROW = 2;
@@ -42,7 +43,7 @@ export class LockWaits {
     return withDeadline(
       deadline,
       this.#inTurn(() => write(deadline), row, deadline - RESPONSE_MS),
-      outcomeUnknown,
+      noResponse,
     );
   }
 
@@ -60,9 +61,3 @@ export class LockWaits {
     }
   }
 }
-
-/** The statement may have taken effect. */
-const outcomeUnknown = () =>
-  Object.assign(new Error('The server did not respond in time; whether the statement took effect is not known'), {
-    code: 'ETIMEDOUT',
-  });

@@ -1,19 +1,14 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { overloaded } from '@rest-services/errors';
-import { sql } from 'kysely';
 import pg from 'pg';
 import { Distribution } from '../distribution.ts';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
-import { CONNECTION_WAIT_MS, RESPONSE_MS, STATEMENT_MS } from '../time-budget.ts';
-import { AbandonedSessions } from './abandoned-sessions.ts';
-import { clientConfig, MIGRATION_CONNECT_MS, type ConnectionOptions } from './client-config.ts';
-import { isPoolTimeout, isQueueTimeout, isReadOnlyError, isTimeout, withErrorCode } from './errors.ts';
+import { CONNECTION_WAIT_MS } from '../time-budget.ts';
+import { clientConfig, hasParameters, hasTimeLimits, type ConnectionOptions } from './client-config.ts';
+import { isPoolTimeout, isReadOnlyError, isTimeout, withErrorCode } from './errors.ts';
 import { parseConnectionUrl, type ConnectionTarget, type Server } from './server/connection-url.ts';
-import { isAccepted, ServerClient } from './server/server-client.ts';
-import { ServerHealth } from './server/server-health.ts';
-import { noServer, ServerSelection } from './server/server-selection.ts';
-import { inTime, Session, type Value } from './session.ts';
-import { prepared, type Statement } from './statement.ts';
+import { Session, type Value } from './session.ts';
+import type { Statement } from './statement.ts';
 import { recordConnectionWait } from './statement-spans.ts';
 
 /**
@@ -28,6 +23,12 @@ const MAX_LIFETIME_SECONDS = 600;
 /** Maximum number of requests that wait, per connection. More would wait longer than `CONNECTION_WAIT_MS`. */
 const WAITING_PER_CONNECTION = 100;
 
+/** Maximum time for which a session whose statement did not end in time keeps its place in the pool. */
+const UNANSWERED_MS = 10_000;
+
+/** Age of a response that still shows that the server can be reached. */
+const RECENT_MS = 1_000;
+
 /** In seconds: from a free connection to the longest wait of a request, which ends at 1 s, and those of a busy event loop. */
 const WAIT_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
@@ -36,127 +37,64 @@ export interface SessionPoolOptions extends ConnectionOptions {
   poolMax: number;
   /** A connection was lost that no request was waiting for. */
   onConnectionError: (error: Error, server: Server) => void;
-  /** Another server of `url` is used from now on. */
-  onServerSelected?: (server: Server, previous: Server | undefined) => void;
-  /** Writes are refused from now on, or no longer, because many sessions wait in the database. */
-  onWritesRefused?: (areRefused: boolean) => void;
   /** Takes the waits for a connection of this pool, too. */
   waits?: Distribution;
 }
 
-/** The pool makes its clients by its option `Client`, which its types do not know. */
-type PooledClient = ServerClient & pg.PoolClient;
-
-/** Whether a statement of this role has been running for longer than its timeout. Sessions of a role see each other's states. */
-const ANY_RUNNING = prepared<{ isAny: boolean }>(sql`
-  select exists (
-    select from pg_stat_activity
-    where datname = current_database() and usename = current_user and state = 'active' and pid <> pg_backend_pid()
-      and query_start < clock_timestamp() - interval '${sql.raw(String(STATEMENT_MS))} ms'
-  ) as "isAny"`);
-
-/** Sessions with time limits on a selected server, out of a pool of connections. */
+/** Sessions with time limits out of a pool of connections to one server. */
 export class SessionPool {
   readonly pool: pg.Pool;
+  readonly target: ConnectionTarget;
   /** Seconds that each statement or transaction has waited for its connection, whether it got one or not. */
   readonly waits: Distribution;
-  readonly health = new ServerHealth();
-  readonly abandoned: AbandonedSessions;
-  readonly #servers: ServerSelection;
-  readonly #target: ConnectionTarget;
-  readonly #connectMs: number;
-  readonly #readsPassword: boolean;
-  readonly #hasTimeouts: boolean;
-  readonly #isPrepared: boolean;
-  readonly #maxWaiting: number;
+  /** Number of connections that the server has ended, or on which it did not respond. */
+  lostConnections = 0;
+  readonly #options: SessionPoolOptions;
+  readonly #ending = new AbortController();
+  readonly #connectedAt = new WeakMap<pg.PoolClient, number>();
+  #respondedAt = -Infinity;
+  #failedAt = -Infinity;
+  #silentAt = -Infinity;
 
   constructor(options: SessionPoolOptions) {
-    const { url, readPassword, pooler, poolMax, onConnectionError, hasTimeouts = true } = options;
-    const { onServerSelected, onWritesRefused = () => undefined } = options;
-    const target = parseConnectionUrl(url);
-    const config = clientConfig(target, options);
-    const isBehindPooler = pooler !== undefined;
+    this.#options = options;
+    this.target = parseConnectionUrl(options.url);
     this.waits = options.waits ?? new Distribution(WAIT_BOUNDS);
-    this.#target = target;
-    this.#connectMs = config.connectionTimeoutMillis;
-    this.#readsPassword = readPassword !== undefined;
-    this.#hasTimeouts = hasTimeouts;
-    this.#isPrepared = pooler !== 'transaction';
-    this.#maxWaiting = poolMax * WAITING_PER_CONNECTION;
-
-    const servers = new ServerSelection({
-      target,
-      onSelected: (server, previous) => {
-        this.abandoned.closeAll();
-        onServerSelected?.(server, previous);
-      },
-      probe: async (server) => {
-        const client = new ServerClient(config, server, { isBehindPooler });
-        client.on('error', () => undefined);
-        try {
-          await client.connect();
-          return await inTime(client.readState(), this.#connectMs);
-        } finally {
-          void client.end().catch(() => undefined);
-        }
-      },
-    });
-    this.#servers = servers;
-    this.abandoned = new AbandonedSessions({
-      max: Math.floor(poolMax / 2),
-      isAnyRunning: async () => (await this.sendStatement(ANY_RUNNING, [])).rows[0]!.isAny,
-      onRefusal: onWritesRefused,
-    });
     this.pool = new pg.Pool({
-      Client: class extends ServerClient {
-        constructor() {
-          super(config, servers.server, { selection: servers.number, isBehindPooler });
-        }
-      },
-      max: poolMax,
-      connectionTimeoutMillis: hasTimeouts ? RESPONSE_MS : MIGRATION_CONNECT_MS,
+      ...clientConfig(this.target, options),
+      max: options.poolMax,
       idleTimeoutMillis: IDLE_MS,
       maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
     });
     // Without a listener, a client that is in use when the server goes away ends the process. The pool reports idle ones once more.
-    this.pool.on('connect', (client) =>
+    this.pool.on('connect', (client) => {
+      this.#connectedAt.set(client, performance.now());
       client.on('error', (error) => {
-        const { server, selection } = client as PooledClient;
-        this.#lose(selection);
-        onConnectionError(error, server);
-      }),
-    );
+        this.#countLoss();
+        options.onConnectionError(error, this.target.server);
+      });
+    });
     this.pool.on('error', () => undefined);
   }
 
-  get server() {
-    return this.#servers.server;
+  /** Whether the server has responded in the last second, and no connection has failed since. */
+  get isResponding() {
+    return this.#respondedAt > Math.max(this.#failedAt, performance.now() - RECENT_MS);
   }
 
-  /** Runs one statement; prepares one with a name once per session, unless a pooler forgets prepared statements. */
+  /** Runs one statement; prepares one with a name once per session, unless a pooler may stand before the server. */
   async sendStatement<Row>(statement: Statement<Row>, values: readonly Value[]) {
     const session = await this.connect();
     try {
-      return await session.query(this.#isPrepared ? statement : { text: statement.text }, values);
+      return await session.query(hasParameters(this.#options) ? statement : { text: statement.text }, values);
     } finally {
       session.release();
     }
   }
 
-  /** As `sendStatement`, for a statement that waits for a commit. @throws OverloadedError while many sessions wait in the database */
-  async sendWrite<Row>(statement: Statement<Row>, values: readonly Value[]) {
-    this.refuseWrites();
-    return this.sendStatement(statement, values);
-  }
-
-  /** @throws OverloadedError while many sessions wait in the database */
-  refuseWrites() {
-    if (this.abandoned.refusesWrites) throw overloaded('abandoned_sessions');
-  }
-
   /** @throws OverloadedError on overload, Error with a SQLSTATE or the name of a system error as `code` when the server is lost */
   async connect(): Promise<Session> {
-    if (this.pool.waitingCount >= this.#maxWaiting) throw overloaded('pool_queue');
+    if (this.pool.waitingCount >= this.#options.poolMax * WAITING_PER_CONNECTION) throw overloaded('pool_queue');
     const requestedAt = performance.now();
     let waitedMs = 0;
     const client = await this.#connect()
@@ -166,90 +104,71 @@ export class SessionPool {
         recordConnectionWait(waitedMs);
       })
       .catch((error: unknown) => this.#explain(error, requestedAt));
-    if (this.#hasTimeouts && waitedMs > CONNECTION_WAIT_MS) {
+    if (hasTimeLimits(this.#options) && waitedMs > CONNECTION_WAIT_MS) {
       client.release();
       throw overloaded('connection');
     }
     return new Session(client, {
-      target: client,
-      hasTimeout: this.#hasTimeouts,
-      isCurrent: () => client.selection === this.#servers.number,
-      onResponse: () => this.health.responded(client.state),
-      onLoss: (error, sentAt) => {
-        if (isReadOnlyError(error)) {
-          this.health.isReadOnly = true;
-          this.#servers.refuseWrite(client.selection);
-        } else if (!isTimeout(error)) this.#lose(client.selection);
-        // A server that has responded to other sessions since is only slow.
-        else if (this.health.hasRespondedSince(sentAt)) this.health.isReachable = false;
-        else this.#lose(client.selection, { isUnreachable: true });
-      },
-      onAbandoned: (statement, close) => {
-        if (client.server === this.#servers.server) this.abandoned.hold({ statement, close });
-        else close();
-      },
+      target: this.target,
+      hasTimeLimits: hasTimeLimits(this.#options),
+      onResponse: () => (this.#respondedAt = performance.now()),
+      onLoss: (error, sentAt) => this.#lose(error, sentAt),
+      onUnanswered: (statement) => this.#keepPlace(client, statement),
     });
   }
 
+  /** Ends all connections that are not in use, and the others when they are released. */
   async end() {
-    this.abandoned.closeAll();
+    this.#ending.abort();
     await this.pool.end();
   }
 
-  /** A second attempt is for another server, or for the password of now. */
+  /** A second attempt is for a password that has changed. */
   async #connect() {
-    const wasSelected = this.#servers.isCurrent;
-    const { number } = this.#servers;
     try {
       return await this.#connectOnce();
     } catch (error) {
-      const isRefused = this.#readsPassword && errorCode(error) === SQLSTATE.INVALID_PASSWORD;
-      const hasLostServer = this.#servers.hasAlternatives && wasSelected && !isQueueTimeout(error);
-      if (!isRefused && !hasLostServer) throw error;
-      if (hasLostServer) this.#servers.lose(number, { isUnreachable: isPoolTimeout(error) });
+      if (!this.#options.readPassword || errorCode(error) !== SQLSTATE.INVALID_PASSWORD) throw error;
       return this.#connectOnce();
     }
   }
 
-  /** Sessions of an earlier selection are closed. */
+  /** A server that fell silent may have been replaced since: its other sessions are closed. */
   async #connectOnce() {
-    if (!this.#servers.isCurrent) await this.#servers.select();
     for (;;) {
-      const client = (await this.pool.connect()) as PooledClient;
-      if (client.selection !== this.#servers.number) {
-        client.release(true);
-        continue;
-      }
-      if (client.hasRecentState) return client;
-      try {
-        await this.#check(client);
-        return client;
-      } catch (error) {
-        client.release(true);
-        throw error;
-      }
+      const client = await this.pool.connect();
+      if (this.#connectedAt.get(client)! > this.#silentAt) return client;
+      client.release(true);
     }
   }
 
-  /** @throws Error when the server has changed its role since it was selected */
-  async #check(client: ServerClient) {
-    const state = await inTime(client.readState(), this.#connectMs);
-    if (!this.#hasTimeouts) await inTime(client.endTransactionTimeout(), this.#connectMs);
-    if (!isAccepted(state, this.#target.targetSessionAttributes)) throw noServer(this.#target);
+  #lose(error: Error, sentAt: number) {
+    if (!isReadOnlyError(error)) this.#countLoss();
+    const isSilent = isTimeout(error) && this.#respondedAt < sentAt;
+    if (isSilent) this.#silentAt = performance.now();
   }
 
-  #lose(selection: number, { isUnreachable = false } = {}) {
-    this.health.lostConnection();
-    this.#servers.lose(selection, { isUnreachable });
+  #countLoss() {
+    this.lostConnections += 1;
+    this.#failedAt = performance.now();
+  }
+
+  /**
+   * The statement may be running still, as one that waits for a synchronous standby does. Its session counts in the pool until it has
+   * ended, so that the server never has more sessions of the service than that.
+   */
+  #keepPlace(client: pg.PoolClient, statement: Promise<unknown>) {
+    const close = () => client.release(true);
+    const { signal } = this.#ending;
+    void Promise.race([statement, sleep(UNANSWERED_MS, undefined, { signal, ref: false })]).then(close, close);
   }
 
   async #explain(error: unknown, requestedAt: number): Promise<never> {
     // An event loop that was late reads the responses that have arrived before the timeout.
     await setImmediate();
     // Other statements have got responses since, so the server is only busy.
-    if (isPoolTimeout(error) && this.health.hasRespondedSince(requestedAt)) throw overloaded('connection');
-    if (isReadOnlyError(error)) this.health.isReadOnly = true;
-    this.health.isReachable = false;
+    if (isPoolTimeout(error) && this.#respondedAt > requestedAt) throw overloaded('connection');
+    this.#failedAt = performance.now();
     throw withErrorCode(error);
   }
 }

@@ -1,7 +1,8 @@
+import { withDeadline } from '@rest-services/concurrency';
 import pg from 'pg';
 import { errorCode, SQLSTATE } from '../sqlstate.ts';
-import { READ_MS, RESPONSE_MS } from '../time-budget.ts';
-import { isReadOnlyError, isTimeout, withErrorCode } from './errors.ts';
+import { SESSION_MS } from '../time-budget.ts';
+import { isReadOnlyError, isTimeout, noResponse, withErrorCode } from './errors.ts';
 import type { Statement } from './statement.ts';
 import { endWithError, startStatementSpan, type StatementTarget } from './statement-spans.ts';
 
@@ -11,15 +12,13 @@ export type Value = string | number | boolean | null | undefined | object;
 interface SessionOptions {
   target: StatementTarget;
   /** `false` for migrations. */
-  hasTimeout: boolean;
-  /** `false` after another session of the same server was lost: the pool closes the connection. */
-  isCurrent: () => boolean;
+  hasTimeLimits: boolean;
   /** The server responded, with rows or an error. */
   onResponse: () => void;
   /** The server did not respond (ETIMEDOUT), ended the session, or takes no writes. `sentAt` is a time of `performance.now()`. */
-  onLoss: (error: unknown, sentAt: number) => void;
-  /** The session is released while `statement`, which did not end in time, may be running; `close` must be called. */
-  onAbandoned: (statement: Promise<unknown>, close: () => void) => void;
+  onLoss: (error: Error, sentAt: number) => void;
+  /** Releases the session, whose statement did not end in time, and may be running. */
+  onUnanswered: (statement: Promise<unknown>) => void;
 }
 
 /**
@@ -29,7 +28,7 @@ interface SessionOptions {
 export class Session {
   readonly #client: pg.PoolClient;
   readonly #options: SessionOptions;
-  readonly #deadline = performance.now() + RESPONSE_MS;
+  readonly #deadline = performance.now() + SESSION_MS;
   #lostBy: Error | undefined;
   #unanswered: Promise<unknown> | undefined;
   #isOutdated = false;
@@ -44,12 +43,12 @@ export class Session {
     // A rollback would wait for a server that does not respond.
     if (this.#lostBy) throw this.#lostBy;
     const { text, name } = statement;
-    const { target, hasTimeout, onResponse, onLoss } = this.#options;
+    const { target, hasTimeLimits, onResponse, onLoss } = this.#options;
     const span = startStatementSpan(text, target);
     const sentAt = performance.now();
     const response = this.#client.query<Row & object>({ text, values: [...values], ...(name ? { name } : {}) });
     try {
-      const result = await (hasTimeout ? inTime(response, this.#deadline - sentAt) : response);
+      const result = await (hasTimeLimits ? withDeadline(this.#deadline, response, noResponse) : response);
       onResponse();
       span?.end();
       return result;
@@ -62,31 +61,19 @@ export class Session {
       }
       if (hasEnded(error)) {
         this.#lostBy = withErrorCode(error);
-        if (isTimeout(this.#lostBy)) this.#unanswered = response;
-        onLoss(error, sentAt);
+        if (isTimeout(error)) this.#unanswered = response;
+        onLoss(this.#lostBy, sentAt);
       } else onResponse();
       throw error;
     }
   }
 
   release() {
-    if (this.#unanswered) this.#options.onAbandoned(this.#unanswered, () => this.#client.release(true));
-    else this.#client.release(this.#isOutdated || this.#lostBy !== undefined || !this.#options.isCurrent());
+    if (this.#unanswered) this.#options.onUnanswered(this.#unanswered);
+    else this.#client.release(this.#isOutdated || this.#lostBy !== undefined);
   }
 }
 
 /** A session that began while its database was read-only stays read-only; a new one may write. */
 const hasEnded = (error: unknown) =>
   !(error instanceof pg.DatabaseError) || error.severity === 'FATAL' || isReadOnlyError(error);
-
-/**
- * Rejects when the response is late, with the code ETIMEDOUT. Unlike `query_timeout` of pg, takes a response that has arrived while
- * the event loop was blocked: the second timer starts when the loop runs again.
- */
-export function inTime<Result>(response: Promise<Result>, ms: number) {
-  return new Promise<Result>((resolve, reject) => {
-    const fail = () => reject(Object.assign(new Error('The server did not respond in time'), { code: 'ETIMEDOUT' }));
-    let timer = setTimeout(() => (timer = setTimeout(fail, READ_MS)), Math.max(1, ms));
-    response.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}

@@ -51,9 +51,9 @@ export async function migrate(
   { onBlocked = () => undefined, onApplied = () => undefined, ...connection }: MigrateOptions,
   migrations: Migrations,
 ): Promise<void> {
-  const db = new Database<MigrationTable>({ ...connection, poolMax: 1, hasTimeouts: false });
+  const db = new Database<MigrationTable>({ ...connection, poolMax: 1, purpose: 'migrations' });
   // What is asked for while the only connection of `db` holds the lock.
-  const watching = new Database({ ...connection, poolMax: 1, hasTimeouts: false });
+  const watching = new Database({ ...connection, poolMax: 1, purpose: 'migrations' });
   const isOver = new AbortController();
   const durations = new Map<string, number>();
   let createdIndex: string | undefined;

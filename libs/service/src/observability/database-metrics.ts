@@ -23,11 +23,6 @@ export function addDatabaseMetrics<Tables>(
     },
   );
   metrics.gauge(
-    'database_sessions_abandoned',
-    'Connections whose statement did not end in time, and may be running still. Writes are refused when they are half.',
-    () => db.abandonedSessions,
-  );
-  metrics.gauge(
     'database_pool_max_connections',
     'Maximum number of connections to the database: DATABASE_POOL_MAX.',
     () => db.poolMax,
@@ -50,25 +45,15 @@ export function addDatabaseMetrics<Tables>(
   metrics.gauge('database_table_rows', 'Exact number of rows, from the row counts, as of the last ten seconds.', () =>
     by('table', totals),
   );
-  metrics.gauge('database_server_info', 'Server of DATABASE_URL that is in use, as label of a constant 1.', () =>
-    by('server', [[db.server, 1]]),
-  );
   metrics.gauge(
     'database_read_only',
-    'Whether the database takes no writes: 1 on a standby, or by default_transaction_read_only.',
-    () => Number(db.health.isReadOnly),
+    'Whether the database takes no writes, on a standby or by a setting, as of the last /readyz or scrape.',
+    () => Number(readiness.isReadOnly),
   );
-  if (db.readsFromStandby !== undefined) {
-    metrics.gauge(
-      'database_reads_from_standby',
-      'Whether GETs read from the standby of DATABASE_READ_URL: 0 while they read from the primary.',
-      () => Number(db.readsFromStandby),
-    );
-  }
   metrics.counter(
     'database_connections_lost_total',
     'Connections that the database has ended, or on which it did not respond in time.',
-    () => db.health.lostConnections,
+    () => db.lostConnections,
   );
   metrics.gauge(
     'database_row_counts_inexact_blocks',

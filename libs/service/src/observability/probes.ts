@@ -31,16 +31,23 @@ export const forMachines = {
 export interface Readiness {
   /** Whether the last check found that the service should get traffic; `undefined` before the first one. */
   isReady: boolean | undefined;
+  /** Whether the last check found that the database takes no writes. */
+  isReadOnly: boolean;
   /** Numbers of the release's migrations that the database has and lacks; `undefined` until a check has found out. */
   migrations: { applied: number; pending: number } | undefined;
   /** Checks again, in the background. */
   check: () => void;
 }
 
+const READ_ONLY = 'database is read-only';
+
+/** Shows that GETs can read where they do. */
+const READABLE = { text: 'select 1' };
+
 interface Probed<Tables> {
   /** Serves the requests. */
   db: Database<Tables>;
-  /** One connection for the probes, so that they do not wait behind requests. */
+  /** One connection for the probes, and one to where GETs read, so that they do not wait behind requests. */
   probing: Database<Tables>;
   migrations: Migrations;
   lifecycle: Lifecycle;
@@ -54,7 +61,12 @@ export function addProbes<Tables>(
   app: FastifyInstance,
   { db, probing, migrations, lifecycle }: Probed<Tables>,
 ): Readiness {
-  const readiness: Readiness = { isReady: undefined, migrations: undefined, check: () => void check() };
+  const readiness: Readiness = {
+    isReady: undefined,
+    isReadOnly: false,
+    migrations: undefined,
+    check: () => void check(),
+  };
   app.get('/livez', forMachines, () => ({ message: 'alive' }));
 
   let isMigrated = false;
@@ -62,10 +74,7 @@ export function addProbes<Tables>(
   let known: { reason: string; cause: string | undefined; since: number } | undefined;
   app.get('/readyz', forMachines, async (_request, reply) => {
     const obstacle = await check();
-    void db.checkStandby();
-    if (obstacle) return reply.code(503).send({ message: obstacle });
-    // With 503, no replica would get the reads, which go on.
-    return { message: db.refusesWrites ? 'ready for reads; writes wait in the database' : 'ready' };
+    return obstacle ? reply.code(503).send({ message: obstacle }) : { message: 'ready' };
   });
 
   return readiness;
@@ -74,13 +83,14 @@ export function addProbes<Tables>(
     const obstacle = lifecycle.isDraining ? 'draining' : await databaseObstacle();
     if (!lifecycle.isDraining) logChange(obstacle);
     readiness.isReady = obstacle === undefined;
+    readiness.isReadOnly = obstacle === READ_ONLY;
     return obstacle;
   }
 
   /** Probes in flight share one check. On one connection, too many checks would time out as if the database were lost. */
   async function databaseObstacle() {
     // A busy database responds to the requests; a statement of the probe would wait longer than a load balancer does.
-    if (isMigrated && db.health.isResponding) return undefined;
+    if (isMigrated && db.isServing) return undefined;
     look ??= lookForObstacle().finally(() => (look = undefined));
     return look;
   }
@@ -90,6 +100,7 @@ export function addProbes<Tables>(
       // Until it has succeeded once: the database may have been down at the start.
       if (!isMigrated) await checkSessions(probing);
       await checkWritable(probing);
+      await probing.read(READABLE, []);
       const pending = await pendingMigrations(probing, migrations);
       isMigrated = pending.length === 0;
       readiness.migrations = { applied: Object.keys(migrations).length - pending.length, pending: pending.length };
@@ -97,8 +108,7 @@ export function addProbes<Tables>(
     } catch (error) {
       // The database is slow: the connection that took too long serves the next check.
       if (isOverload(error)) return isMigrated ? undefined : lookForObstacle();
-      const isReadOnly = errorCode(error) === SQLSTATE.READ_ONLY_SQL_TRANSACTION;
-      const reason = isReadOnly ? 'database is read-only' : 'database unreachable';
+      const reason = errorCode(error) === SQLSTATE.READ_ONLY_SQL_TRANSACTION ? READ_ONLY : 'database unreachable';
       logChange(reason, error);
       return reason;
     }

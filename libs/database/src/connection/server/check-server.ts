@@ -12,7 +12,7 @@ interface ServerFacts {
 
 /**
  * Checks that the services can use the database: its encoding holds every character, and its server is not too old.
- * @param db opened as for a pooler: an older server refuses the parameters of a session before it tells its version
+ * @param db with sessions for checks: an older server refuses the parameters of others before it tells its version
  * @throws Error that names what the database has and what it must have, or the error of a connection that fails
  */
 export async function checkServer<Tables>(db: Database<Tables>): Promise<void> {
@@ -37,7 +37,7 @@ export async function checkSessions<Tables>(db: Database<Tables>): Promise<void>
   } catch (error) {
     if (errorCode(error) !== SQLSTATE.PROTOCOL_VIOLATION) throw error;
   }
-  throw new Error('DATABASE_POOLER must be transaction or prepared-transaction: DATABASE_URL leads to a pooler');
+  throw new Error('DATABASE_POOLER must be transaction: DATABASE_URL leads to a pooler');
 }
 
 /**
