@@ -19,13 +19,12 @@ import { statementsDuring } from './statements.ts';
 
 // Requests of one iteration of the event loop, which share statements.
 
-test('Reads, updates and deletes of many rows, and deletes of one, take one statement each', async () => {
+test('Reads, updates and deletes of many rows take one statement each', async () => {
   const ids = await Promise.all(Array.from({ length: 50 }, (_, n) => create(`${n}`)));
   for (const share of [
     () => Promise.all(ids.slice(0, 32).map((id) => notes.findById(id))),
     () => Promise.all(ids.map((id) => notes.update(id, { rank: id }))),
     () => Promise.all(ids.map((id) => notes.delete(id))),
-    () => Promise.all(ids.map(() => notes.delete(ids[0]!))),
   ]) {
     expect(await statementsDuring(share)).toBe(1);
   }

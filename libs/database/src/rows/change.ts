@@ -1,8 +1,8 @@
 import { PreconditionFailedError } from '@rest-services/errors';
 import { sql, type RawBuilder } from 'kysely';
 import type { Value } from '../connection/session.ts';
-import type { Statement } from '../connection/statement.ts';
-import { isWrittenAlone, shortLockTimeout, type AnyDatabase, type WithId } from './row.ts';
+import { columnList, idArray, parameter, prepared, type Statement } from '../connection/statement.ts';
+import { isWrittenAlone, shortLockTimeout, type AnyDatabase, type Values, type WithId } from './row.ts';
 import { LEFT_OUT, MAX_WRITES, SharedStatement } from './shared-statement.ts';
 
 /** The row that an update or a delete changes. */
@@ -25,9 +25,7 @@ interface ChangeStatements<Given extends Target> {
   many: Statement<Found>;
   valuesOf: (change: Given) => Value[];
   /** @param changes of different rows */
-  valuesOfMany: (changes: readonly Given[]) => Value[];
-  /** Result of a further change of the same row in one statement. */
-  repeated: boolean | typeof LEFT_OUT;
+  valueOfMany: (changes: readonly Given[]) => Value;
 }
 
 /**
@@ -59,17 +57,15 @@ export class Change<Given extends Target> extends SharedStatement<Given, boolean
     return !this.db.lockWaits.isFull;
   }
 
+  protected override identityOf(change: Given) {
+    return change.id;
+  }
+
   protected override async runShared(changes: readonly Given[]) {
-    const { many, valuesOfMany, repeated } = this.#statements;
-    // Of several entries with one id, a map keeps the last.
-    const firsts = new Map(changes.toReversed().map((change) => [change.id, change]));
-    const { rows } = await this.db.write(many, valuesOfMany([...firsts.values()]));
-    const found = new Map(rows.map((row) => [row.id, row]));
-    return changes.map((change) => {
-      const row = found.get(change.id);
-      if (row && !row.is_changed) return LEFT_OUT;
-      return firsts.get(change.id) === change ? row !== undefined : repeated;
-    });
+    const { many, valueOfMany } = this.#statements;
+    const { rows } = await this.db.write(many, [valueOfMany(changes)]);
+    const found = new Map(rows.map((row) => [row.id, row.is_changed]));
+    return changes.map(({ id }) => (found.get(id) === false ? LEFT_OUT : found.has(id)));
   }
 
   protected override runAlone(change: Given, deadline: number) {
@@ -79,23 +75,75 @@ export class Change<Given extends Target> extends SharedStatement<Given, boolean
   }
 }
 
+export interface UpdateOptions {
+  /** Value of a column that an update does not name. */
+  absent: 'kept' | 'null';
+  /** A column that is set to the current time, unless that is earlier. */
+  touch?: string;
+}
+
+/** Updates of single rows. */
+export function createUpdate(
+  db: AnyDatabase,
+  table: string,
+  columns: readonly string[],
+  { absent, touch }: UpdateOptions,
+) {
+  const rows = sql.table(table);
+  const assignments = columns.map((name) => {
+    const column = sql.ref(name);
+    return absent === 'kept'
+      ? sql`${column} = coalesce(given.${column}, old.${column})`
+      : sql`${column} = given.${column}`;
+  });
+  // Not now(): the statement may have begun before other changes that it waited for.
+  if (touch) assignments.push(sql`${sql.ref(touch)} = greatest(clock_timestamp(), old.${sql.ref(touch)})`);
+  const assigned = sql.join(assignments);
+  return new Change<Values & Target>(db, table, {
+    one: prepared(sql`
+      update ${rows} as old set ${assigned} from json_populate_record(null::${rows}, ${''}) as given
+      where old.id = ${0} and coalesce(old.xmin = ${parameter('xid')}, true)`),
+    many: changeUnlockedRows(
+      table,
+      sql`select id, ${columnList(columns)} from json_populate_recordset(null::${rows}, ${''})`,
+      sql`update ${rows} as old set ${assigned} from given
+        where old.id = given.id and old.id = any(array(select id from unlocked)) returning old.id`,
+    ),
+    valuesOf: (change) => [JSON.stringify(change), change.id, change.xmin],
+    valueOfMany: JSON.stringify,
+  });
+}
+
+/** Deletes of single rows. */
+export function createDelete(db: AnyDatabase, table: string) {
+  const rows = sql.table(table);
+  return new Change<Target>(db, table, {
+    one: prepared(sql`delete from ${rows} where id = ${0} and coalesce(xmin = ${parameter('xid')}, true)`),
+    many: changeUnlockedRows(
+      table,
+      sql`select unnest(${parameter('bigint[]')}) as id`,
+      sql`delete from ${rows} where id = any(array(select id from unlocked)) returning id`,
+    ),
+    valuesOf: ({ id, xmin }) => [id, xmin],
+    valueOfMany: (changes) => idArray(changes.map(({ id }) => id)),
+  });
+}
+
 /**
  * A statement that changes the rows that no other session has locked. Ids are compared with arrays, which use the primary key. For a
  * join, PostgreSQL would scan a table of few rows, and keep that plan when it has grown.
  * @param given a query for the `id`s, and for the columns of `given` that `change` uses
  * @param change a statement that changes the rows whose ids are in `unlocked`, and returns these
  */
-export const changeUnlockedRows = (
-  table: string,
-  given: RawBuilder<unknown>,
-  change: RawBuilder<unknown>,
-) => sql<Found>`
-  with ${shortLockTimeout},
-  given as materialized (${given}),
-  unlocked as (
-    select id from ${sql.table(table)} where id = any(array(select id from given, short_lock_timeout)) for update skip locked
-  ),
-  changed as (${change})
-  select id, true as is_changed from changed
-  union all
-  select id, false from ${sql.table(table)} where id = any(array(select id from given except select id from changed))`;
+function changeUnlockedRows(table: string, given: RawBuilder<unknown>, change: RawBuilder<unknown>) {
+  return prepared(sql<Found>`
+    with ${shortLockTimeout},
+    given as materialized (${given}),
+    unlocked as (
+      select id from ${sql.table(table)} where id = any(array(select id from given, short_lock_timeout)) for update skip locked
+    ),
+    changed as (${change})
+    select id, true as is_changed from changed
+    union all
+    select id, false from ${sql.table(table)} where id = any(array(select id from given except select id from changed))`);
+}

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { errorClass, ReusedKeyError, SQLSTATE_CLASS } from '@rest-services/errors';
 import { insertStatements, type Outcome } from './insert-statements.ts';
 import { isWrittenAlone, type AnyDatabase, type Values } from './row.ts';
-import { LEFT_OUT, MAX_WRITES, SharedStatement } from './shared-statement.ts';
+import { MAX_WRITES, SharedStatement } from './shared-statement.ts';
 
 /** A key that a client sends again when it repeats a request, because it does not know the outcome. */
 export interface IdempotencyKey {
@@ -50,12 +50,8 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
     return !this.db.lockWaits.isFull;
   }
 
-  protected override async runShared(insertions: readonly Insertion[]) {
-    const keys = new Set<string>();
-    const isFirst = ({ once }: Insertion) => !once || keys.size < keys.add(once.key).size;
-    const firsts = insertions.map(isFirst);
-    const outcomes = (await this.insertMany(insertions.filter((_, index) => firsts[index]))).values();
-    return firsts.map((first) => (first ? outcomes.next().value! : LEFT_OUT));
+  protected override identityOf(insertion: Insertion) {
+    return insertion.once?.key ?? insertion;
   }
 
   protected override runAlone(insertion: Insertion, deadline: number) {
@@ -81,7 +77,7 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
     const [key, request] = [digest(once.key), digest(once.request)];
     const [inserted] = (await this.db.write(this.#statements.oneOnce, [JSON.stringify(row), key, key, request])).rows;
     // Without both, the stored key has expired.
-    if (!inserted) return (await this.find(once)) ?? (await this.insertMany([{ row, once }]))[0]!;
+    if (!inserted) return (await this.find(once)) ?? (await this.runShared([{ row, once }]))[0]!;
     this.countKeys(1);
     return { id: inserted.id, isSame: true };
   }
@@ -90,8 +86,7 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
     return (await this.db.readFromPrimary(this.#statements.find, [digest(once.request), digest(once.key)])).rows[0];
   }
 
-  /** @param insertions with each key once */
-  private async insertMany(insertions: readonly Insertion[]): Promise<Outcome[]> {
+  protected override async runShared(insertions: readonly Insertion[]): Promise<Outcome[]> {
     const { many, manyOnce } = this.#statements;
     const rows = JSON.stringify(insertions.map(({ row }) => row));
     const keys = insertions.filter(({ once }) => once !== undefined).length;

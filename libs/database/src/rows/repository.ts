@@ -1,9 +1,8 @@
 import { coalesce } from '@rest-services/concurrency';
 import { sql, type SqlBool } from 'kysely';
 import { prepared, type Statement } from '../connection/statement.ts';
-import type { Change, Target } from './change.ts';
+import { createDelete, createUpdate, type Change, type Target } from './change.ts';
 import { createDeleteAll } from './delete-all.ts';
-import { createDelete } from './delete.ts';
 import { Find } from './find.ts';
 import { Insert, type IdempotencyKey } from './insert.ts';
 import { select, type List } from './list.ts';
@@ -11,7 +10,6 @@ import { Pages, type Page, type Position } from './page.ts';
 import type { AnyDatabase, Values } from './row.ts';
 import { Search } from './search.ts';
 import { columnsOf, type Changes, type Counts, type NewRow, type RowOf, type Shapes } from './shapes.ts';
-import { createUpdate } from './update.ts';
 import { WholeList } from './whole-list.ts';
 
 /**

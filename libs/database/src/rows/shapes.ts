@@ -1,7 +1,8 @@
+import type { Generated } from 'kysely';
 import type { Static, TObject } from 'typebox';
+import type { UpdateOptions } from './change.ts';
 import type { WithId } from './row.ts';
 import type { SearchOptions } from './search.ts';
-import type { UpdateOptions } from './update.ts';
 
 /** What a service reads and writes of a table, by the shapes of its records and bodies, whose properties are columns. */
 export interface Shapes extends UpdateOptions {
@@ -32,3 +33,8 @@ export type Counts<Table extends Shapes> = Table extends { counts: TObject }
   : { total: number };
 
 export const columnsOf = ({ properties }: TObject) => Object.keys(properties);
+
+/** Columns of a table for Kysely, by the type of a row. PostgreSQL has a default for those that are not `Required`, or null. */
+export type Table<Row, Required extends keyof Row> = Pick<Row, Required> & {
+  [Name in Exclude<keyof Row, Required>]: Generated<Row[Name]>;
+};

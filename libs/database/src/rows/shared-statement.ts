@@ -55,7 +55,15 @@ export abstract class SharedStatement<Key, Result> {
     return false;
   }
 
-  /** @returns a result for each key, in their order */
+  /** Keys of one identity are not shared, such as changes of one row: all but the first are run alone. */
+  protected identityOf(key: Key): unknown {
+    return key;
+  }
+
+  /**
+   * @param keys of different identities
+   * @returns a result for each key, in their order
+   */
   protected abstract runShared(keys: readonly Key[]): Promise<readonly (Result | typeof LEFT_OUT)[]>;
 
   /** @param deadline a time of `performance.now()`, at which it has ended */
@@ -67,8 +75,14 @@ export abstract class SharedStatement<Key, Result> {
     const alone = (key: Key) => this.alone(key, deadline);
     if (keys.length === 1 && this.prefersAlone) return [await alone(keys[0]!)];
     try {
-      const results = await this.runShared(keys);
-      return results.map((result, index) => (result === LEFT_OUT ? alone(keys[index]!) : result));
+      // Of several entries with one key, a map keeps the last.
+      const firsts = [...new Map(keys.toReversed().map((key) => [this.identityOf(key), key])).values()];
+      const shared = await this.runShared(firsts);
+      const results = new Map<Key, Result | typeof LEFT_OUT>(firsts.map((key, index) => [key, shared[index]!]));
+      return keys.map((key) => {
+        const result = results.has(key) ? (results.get(key) as Result | typeof LEFT_OUT) : LEFT_OUT;
+        return result === LEFT_OUT ? alone(key) : result;
+      });
     } catch (error) {
       if (!isUndone(error) || (keys.length === 1 && !isDeadlock(error))) throw error;
       if (isDeadlock(error)) await sleep(DEADLOCK_DELAY_MS);
