@@ -75,12 +75,12 @@ function render(name: string, within = folder) {
   return byKind as Record<string, KubernetesObject> & Record<'Deployment' | 'Job', Workload>;
 }
 
-/** Types the line with `sed` of a block of README.md in a copy of docker/kubernetes. @returns the copy */
-function changedBy(start: string, replace = (line: string) => line) {
+/** Types the lines with `sed` or `cat` of a block of README.md in a copy of docker/kubernetes. @returns the copy */
+function changedBy(start: string, replace = (lines: string) => lines) {
   const copy = join(scratch, `copy-${start.length}`);
   cpSync(folder, join(copy, 'docker/kubernetes'), { recursive: true });
-  const [sed] = /^sed .*$/m.exec(block('kubernetes/README.md', start))!;
-  execFileSync('sh', ['-c', replace(sed)], { cwd: copy });
+  const [lines] = /^(sed .*$|cat [^]*^END$)/m.exec(block('kubernetes/README.md', start))!;
+  execFileSync('sh', ['-c', replace(lines)], { cwd: copy });
   return join(copy, 'docker/kubernetes');
 }
 
@@ -172,6 +172,14 @@ describe('The overlay of items', () => {
     expect(Job.metadata).toMatchObject({ annotations });
     expect(Job.spec.template.spec.containers).toMatchObject([{ command: ['node', 'main.js', 'migrate'] }]);
     expect(environment(Deployment)['MIGRATE_ON_START']).toBe('false');
+  });
+
+  test('migrates as another role by the lines of README.md', () => {
+    const ofRoles = changedBy(
+      'sh\nkubectl create secret generic items-database --dry-run=client --output=yaml \\\n  --from-literal=url',
+    );
+    const { DATABASE_URL_FILE, DATABASE_MIGRATION_URL_FILE } = environment(render('overlays/items', ofRoles).Job);
+    expect(DATABASE_MIGRATION_URL_FILE).toBe(DATABASE_URL_FILE!.replace('/url', '/migration-url'));
   });
 
   test('updates with no pod missing, time to drain, and as many pods as the autoscaler says', () => {
