@@ -1,12 +1,11 @@
 import {
-  boundFolds,
   createIdempotencyKeys,
   createRowCounts,
   type Migrations,
   type RowCounts,
   type Table,
 } from '@rest-services/database';
-import { sql, type Kysely } from 'kysely';
+import { sql } from 'kysely';
 import type { Static } from 'typebox';
 import type { Item } from './schemas.ts';
 
@@ -35,13 +34,6 @@ export const migrations: Migrations = {
         .execute();
     },
   },
-  '0002_row_counts': { up: countItems },
-  '0003_row_counts_of_slots': { up: countItems },
-  '0004_row_counts_by_changes': { up: countItems },
-  '0005_idempotency_keys': { up: createIdempotencyKeys },
-  '0006_row_counts_bounded_folds': { up: (db) => boundFolds(db, rowCounts) },
+  '0002_row_counts': { up: (db) => createRowCounts(db, rowCounts) },
+  '0003_idempotency_keys': { up: createIdempotencyKeys },
 };
-
-function countItems<DB>(db: Kysely<DB>) {
-  return createRowCounts(db, rowCounts);
-}

@@ -1,12 +1,11 @@
 import {
-  boundFolds,
   createIdempotencyKeys,
   createRowCounts,
   type Migrations,
   type RowCounts,
   type Table,
 } from '@rest-services/database';
-import { sql, type Kysely } from 'kysely';
+import { sql } from 'kysely';
 import type { Static } from 'typebox';
 import type { StoredLanguage } from './schemas.ts';
 
@@ -41,13 +40,6 @@ export const migrations: Migrations = {
         .execute();
     },
   },
-  '0002_row_counts': { up: countLanguages },
-  '0003_row_counts_of_slots': { up: countLanguages },
-  '0004_row_counts_by_changes': { up: countLanguages },
-  '0005_idempotency_keys': { up: createIdempotencyKeys },
-  '0006_row_counts_bounded_folds': { up: (db) => boundFolds(db, rowCounts) },
+  '0002_row_counts': { up: (db) => createRowCounts(db, rowCounts) },
+  '0003_idempotency_keys': { up: createIdempotencyKeys },
 };
-
-function countLanguages<DB>(db: Kysely<DB>) {
-  return createRowCounts(db, rowCounts);
-}

@@ -29,7 +29,7 @@ export async function buildApp(db: Database<TutorialsDatabase>, settings: Settin
     insert: schemas.createTutorial.body,
     update: schemas.updateTutorial.body,
     absent: 'kept',
-    search: { column: 'title', maxLength: schemas.MAX_TITLE_LENGTH },
+    search: { maxLength: schemas.MAX_TITLE_LENGTH },
   });
   const versionFor = createPreconditions(schemas.Tutorial, tutorials);
 

@@ -3,22 +3,18 @@ export { checkServer, checkSessions, checkWritable } from './connection/server/c
 export { ConnectionUrlError, nameOf, parseConnectionUrl, type Server } from './connection/server/connection-url.ts';
 export { prepared, type Statement } from './connection/statement.ts';
 export { type Pooler } from './connection/client-config.ts';
-export { createCaseless } from './migrations/caseless.ts';
 export { createIdempotencyKeys } from './migrations/idempotency-keys.ts';
-export { migrate, pendingMigrations, type AppliedMigration, type Migrations } from './migrations/migrate.ts';
+export { migrate, pendingMigrations, type Migrations } from './migrations/migrate.ts';
 export { Distribution } from './distribution.ts';
 export {
-  boundFolds,
-  checkRowCounts,
-  countOpenChanges,
-  countRows,
   createRowCounts,
   foldRowCounts,
   MAX_FOLDED_CHANGES,
+  measureRowCounts,
   recountRows,
-  type RowCountCheck,
   type RowCounts,
 } from './migrations/row-counts.ts';
+export { searchIndex } from './migrations/search.ts';
 export { type IdempotencyKey } from './rows/insert.ts';
 export { type List } from './rows/list.ts';
 export { type Page } from './rows/page.ts';

@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import { beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { Database, migrate, pendingMigrations, type Migrations } from '../src/index.ts';
+import { migrate, pendingMigrations, type Migrations } from '../src/index.ts';
 import { indexed, released } from './index-creator.ts';
-import { db, options, startProgram } from './migrating.ts';
+import { db, options, othersWait, startProgram, until, waitingFor } from './migrating.ts';
+import { connectPatiently } from './patient.ts';
 
 const unique: Migrations = {
   ...released,
@@ -17,16 +17,10 @@ beforeEach(async () => {
 test('creates an index once when eight processes start at the same moment', async () => {
   const writer = await startWriter();
   const applied: string[] = [];
-  const blockers: number[][] = [];
   const migrated = Promise.all(
-    Array.from({ length: 8 }, (_, process) => {
-      const onBlocked = (pids: number[]) => (blockers[process] = pids);
-      return migrate({ ...options(), onBlocked, onApplied: ({ name }) => applied.push(name) }, indexed);
-    }),
+    Array.from({ length: 8 }, () => migrate({ ...options(), onApplied: (name) => applied.push(name) }, indexed)),
   );
-  const creator = await waitingFor(writer.pid);
-  const expected = [writer.pid, ...Array<number>(7).fill(creator)].toSorted();
-  await Promise.race([migrated, until(() => String(blockers.flat().toSorted()) === String(expected))]);
+  await Promise.race([migrated, Promise.all([creatorWaits(writer), othersWait(7)])]);
   await writer.end();
   await migrated;
   expect(applied).toEqual(['0002_item_status']);
@@ -40,10 +34,9 @@ test('creates no index again that another process has dropped in a later migrati
   };
   const writer = await startWriter();
   const first = migrate(options(), migrations);
-  const creator = await waitingFor(writer.pid);
-  const blocked = Promise.withResolvers<number[]>();
-  const second = migrate({ ...options(), onBlocked: blocked.resolve }, migrations);
-  expect(await blocked.promise).toEqual([creator]);
+  await creatorWaits(writer);
+  const second = migrate(options(), migrations);
+  await othersWait(1);
   await writer.end();
   await Promise.all([first, second]);
   expect(await indexes()).toEqual([]);
@@ -52,7 +45,7 @@ test('creates no index again that another process has dropped in a later migrati
 test('lets an older release read, write and start, however long it waits for a transaction', async () => {
   const writer = await startWriter();
   const migrated = migrate(options(), indexed);
-  await waitingFor(writer.pid, '1.5 s');
+  await creatorWaits(writer);
   await sql`set lock_timeout = '100ms'`.execute(db);
   await sql`insert into item values ('Finished')`.execute(db);
   await sql`update item set status = 'Doing'`.execute(db);
@@ -67,9 +60,9 @@ test('lets an older release read, write and start, however long it waits for a t
 test('replaces the invalid index that a killed process has left', async () => {
   const writer = await startWriter();
   const creator = startProgram('index-creator.ts');
-  await once(creator.stdout, 'data');
+  await creatorWaits(writer);
   creator.kill('SIGKILL');
-  await until(async () => (await waiting(writer.pid)).length === 0);
+  await until(async () => (await waitingFor(writer.pid)).length === 0);
   expect(await indexes()).toEqual([{ name: 'public.item_status', isValid: false }]);
   await writer.end();
   await migrate(options(), indexed);
@@ -116,7 +109,7 @@ test('commits the migrations before an index, and records it before those after'
   };
   const report = {
     ...options(),
-    onApplied: ({ name, ms }: { name: string; ms: number }) => applied.push(`${name} ${typeof ms}`),
+    onApplied: (name: string, ms: number) => applied.push(`${name} ${typeof ms}`),
   };
   await expect(migrate(report, migrations)).rejects.toThrow('no');
   expect(applied).toEqual(['0002_note number', '0003_item_note number']);
@@ -127,8 +120,8 @@ test('commits the migrations before an index, and records it before those after'
 
 /** A transaction that has written to the table, for whose end the index waits. */
 async function startWriter() {
-  const writing = new Database({ ...options(), poolMax: 1, purpose: 'migrations' });
-  const transaction = await writing.kysely.startTransaction().execute();
+  const writing = connectPatiently(options().url);
+  const transaction = await writing.startTransaction().execute();
   const { rows } = await sql<{ pid: number }>`
     insert into item values ('Writing') returning pg_backend_pid() as pid`.execute(transaction);
   const end = async () => {
@@ -138,23 +131,7 @@ async function startWriter() {
   return { pid: rows[0]!.pid, end };
 }
 
-async function waitingFor(writer: number, age = '0 s') {
-  let pids: number[] = [];
-  await until(async () => (pids = await waiting(writer, age)).length > 0);
-  return pids[0]!;
-}
-
-/** Sessions that have waited for a transaction of another one since `age`. */
-async function waiting(writer: number, age = '0 s') {
-  const { rows } = await sql<{ pid: number }>`
-    select pid from pg_locks
-    where not granted and ${writer} = any(pg_blocking_pids(pid)) and waitstart < now() - ${age}::interval`.execute(db);
-  return rows.map(({ pid }) => pid);
-}
-
-async function until(isReached: () => boolean | Promise<boolean>) {
-  while (!(await isReached())) await sql`select pg_sleep(0.02)`.execute(db);
-}
+const creatorWaits = ({ pid }: { pid: number }) => until(async () => (await waitingFor(pid)).length > 0);
 
 async function indexes() {
   const { rows } = await sql<{ name: string; isValid: boolean }>`

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { sql, type Kysely } from 'kysely';
-import { migrate, Database, pendingMigrations, type AppliedMigration, type Migrations } from '../src/index.ts';
-import { db, options, startProgram } from './migrating.ts';
+import { sql } from 'kysely';
+import { migrate, pendingMigrations, type Migrations } from '../src/index.ts';
+import { db, options, othersWait, startProgram, until, waitingFor } from './migrating.ts';
+import { connectPatiently } from './patient.ts';
 
 const first: Migrations = { '0001_a': { up: (db) => db.schema.createTable('a').addColumn('id', 'integer').execute() } };
 const second: Migrations = {
@@ -41,49 +42,30 @@ describe('migrate', () => {
     expect(await pendingMigrations(db, slow)).toEqual([]);
   });
 
-  test('tells who holds the lock, and goes on when that process is killed in a migration', async () => {
+  test('goes on when the process that holds the lock is killed in a migration', async () => {
     const holder = startProgram('holder.ts');
     await once(holder.stdout, 'data');
-    const { rows } = await sql<{ pid: number }>`
-      select pid from pg_locks join pg_database on pg_database.oid = database
-      where locktype = 'advisory' and datname = current_database()`.execute(db);
-    const blocked = Promise.withResolvers<number[]>();
-    const migrated = migrate({ ...options(), onBlocked: blocked.resolve }, second);
-    expect(await blocked.promise).toEqual(rows.map(({ pid }) => pid));
+    const migrated = migrate(options(), second);
+    await othersWait(1);
     holder.kill('SIGKILL');
     await migrated;
     expect(await tables()).toEqual(['a', 'b']);
   });
 
-  test('keeps no connection besides its own while it migrates, which would be ended as idle', async () => {
-    // The watcher is never idle for long, and a transaction sees the same sessions until it asks for news.
-    const others = sql`
-      select from pg_stat_activity
-      where datname = current_database() and backend_type = 'client backend' and query not like '%pg_blocking_pids%'
-        and backend_start > (select backend_start from pg_stat_activity where pid = pg_backend_pid())`;
-    const up = async (migrating: Kysely<unknown>) => {
-      while ((await others.execute(migrating)).rows.length > 0) {
-        await sql`select pg_stat_clear_snapshot()`.execute(migrating);
-      }
-    };
-    const ended: Error[] = [];
-    await migrate({ ...options(), onConnectionError: (error) => ended.push(error) }, { '0001_alone': { up } });
-    expect(ended).toEqual([]);
-  });
-
   test('lets requests through while it waits for a table that somebody uses', async () => {
     await migrate(options(), second);
-    const user = new Database({ ...options(), poolMax: 1 });
+    const user = connectPatiently(options().url);
     const locks: Migrations = {
       ...second,
       '0003_lock': { up: (db) => sql`lock table a`.execute(db).then(() => undefined) },
     };
-    const { migrated } = await user.kysely.transaction().execute(async (using) => {
-      await sql`insert into a values (1)`.execute(using);
-      const blocked = Promise.withResolvers<number[]>();
-      const migrated = migrate({ ...options(), onBlocked: blocked.resolve }, locks);
-      await blocked.promise;
-      // It may take no longer than a request.
+    const { migrated } = await user.transaction().execute(async (using) => {
+      const { rows } = await sql<{ pid: number }>`
+        insert into a values (1) returning pg_backend_pid() as pid`.execute(using);
+      const migrated = migrate(options(), locks);
+      await until(async () => (await waitingFor(rows[0]!.pid)).length > 0);
+      // Less than a request may take.
+      await sql`set lock_timeout = '2.5s'`.execute(db);
       await sql`insert into a values (2)`.execute(db);
       return { migrated };
     });
@@ -98,30 +80,34 @@ describe('migrate', () => {
     await expect(migrate(options(), ending)).rejects.toThrow('terminating connection due to administrator command');
   });
 
-  test('rolls all back when one fails, and reports each that is committed with its duration', async () => {
-    const applied: AppliedMigration[] = [];
-    const report = { ...options(), onApplied: (migration: AppliedMigration) => applied.push(migration) };
-    await migrate(report, first);
-    const slow: Migrations = {
+  test('rolls back the one that fails, and reports each that is committed with its duration', async () => {
+    const applied: { name: string; ms: number }[] = [];
+    const report = { ...options(), onApplied: (name: string, ms: number) => applied.push({ name, ms }) };
+    let isBroken = true;
+    const third: Migrations = {
       ...second,
-      '0003_slow': { up: (db) => sql`select pg_sleep(0.2)`.execute(db).then(() => undefined) },
+      '0003_c': {
+        async up(db) {
+          await db.schema.createTable('c').addColumn('id', 'integer').execute();
+          await sql`select pg_sleep(0.2)`.execute(db);
+          if (isBroken) throw new Error('no');
+        },
+      },
     };
-    const broken: Migrations = { ...slow, '0004_broken': { up: () => Promise.reject(new Error('no')) } };
-    await expect(migrate(report, broken)).rejects.toThrow('no');
-    expect(applied).toEqual([{ name: '0001_a', ms: expect.any(Number) }]);
-    expect(await tables()).toEqual(['a']);
-    await migrate(report, slow);
-    expect(applied.map(({ name }) => name)).toEqual(['0001_a', '0002_b', '0003_slow']);
+    await expect(migrate(report, third)).rejects.toMatchObject({ message: 'no', migration: '0003_c' });
+    expect(await tables()).toEqual(['a', 'b']);
+    expect(await pendingMigrations(db, third)).toEqual(['0003_c']);
+    isBroken = false;
+    await migrate(report, third);
+    await migrate(report, third);
+    expect(applied.map(({ name }) => name)).toEqual(['0001_a', '0002_b', '0003_c']);
     expect(applied[2]!.ms).toBeGreaterThan(190);
-    await migrate(report, slow);
-    expect(applied).toHaveLength(3);
   });
 
   describe('beside a kysely_migration of another schema', () => {
     beforeEach(async () => {
       await sql`create schema other`.execute(db);
       await sql`create table other.kysely_migration (name text)`.execute(db);
-      await sql`create table other.kysely_migration_lock (id text)`.execute(db);
     });
     const locations = async () => {
       const { rows } = await sql<{ name: string }>`
@@ -142,7 +128,7 @@ describe('migrate', () => {
       const inApp = { ...options(), url: `${options().url}?options=-csearch_path=app` };
       await migrate(inApp, first);
       await migrate(inApp, second);
-      const reading = new Database({ ...inApp, poolMax: 1 });
+      const reading = connectPatiently(inApp.url);
       expect(await pendingMigrations(reading, second)).toEqual([]);
       await reading.destroy();
       expect(await locations()).toEqual(['app.a', 'app.b', 'app.kysely_migration', 'other.kysely_migration']);
@@ -161,5 +147,14 @@ describe('migrate', () => {
     await migrate(options(), first);
     expect(await pendingMigrations(db, first)).toEqual([]);
     expect(await tables()).toEqual(['a', 'b']);
+  });
+
+  test('names what to delete when the database is of no release', async () => {
+    const before: Migrations = { '0001_a': first['0001_a']!, '0003_b': second['0002_b']! };
+    await migrate(options(), before);
+    await expect(migrate(options(), second)).rejects.toThrow(
+      '0003_b is applied without 0002_b: drop this database, or delete the folder .data of "npm start"',
+    );
+    expect(await pendingMigrations(db, second)).toEqual(['0002_b']);
   });
 });

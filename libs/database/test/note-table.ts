@@ -3,7 +3,7 @@ import { beforeAll, beforeEach } from '@jest/globals';
 import { sql, type Generated, type RawBuilder, type Transaction } from 'kysely';
 import { Type } from 'typebox';
 import { Repository, type Database } from '../src/index.ts';
-import { open } from './open-database.ts';
+import { open, openPatient } from './open-database.ts';
 
 interface Note {
   id: Generated<number>;
@@ -75,11 +75,12 @@ export async function whileHolding<Result>(
   statement: RawBuilder<unknown>,
   during: (holder: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result> {
-  const other = open<Tables>({ purpose: 'migrations' });
-  return other.kysely.transaction().execute(async (holder) => {
-    await statement.execute(holder);
-    return during(holder);
-  });
+  return openPatient<Tables>()
+    .transaction()
+    .execute(async (holder) => {
+      await statement.execute(holder);
+      return during(holder);
+    });
 }
 
 /** Resolves when at least `sessions` sessions wait for a lock. */

@@ -1,11 +1,10 @@
 // What the files share that test row counts: a database of their own, in which each test finds the table `task`, counted and empty.
 import { beforeAll, beforeEach, expect } from '@jest/globals';
 import { CompiledQuery, sql, type Generated, type Kysely } from 'kysely';
-import { boundFolds, checkRowCounts, createRowCounts, foldRowCounts } from '../src/index.ts';
-import type { Database, RowCounts } from '../src/index.ts';
+import { createRowCounts, foldRowCounts, type Database, type RowCounts } from '../src/index.ts';
 import type { Statement } from '../src/connection/statement.ts';
 import { Pages } from '../src/rows/page.ts';
-import { open } from './open-database.ts';
+import { openPatient } from './open-database.ts';
 
 export interface Tables {
   task: { id: Generated<number>; status: Generated<'open' | 'done'> };
@@ -15,7 +14,7 @@ export interface Tables {
 export let db: Kysely<Tables>;
 
 /** One connection, on which the statements of a transaction can be sent one by one. */
-export const anotherConnection = () => open<Tables>({ purpose: 'migrations' }).kysely;
+export const anotherConnection = () => openPatient<Tables>();
 
 beforeAll(() => {
   db = anotherConnection();
@@ -38,10 +37,7 @@ export async function newTable() {
 export const taskCounts: RowCounts = { table: 'task', filter: { name: 'done', column: 'status', value: 'done' } };
 
 export const createCounts = (table = taskCounts) =>
-  db.transaction().execute(async (transaction) => {
-    await createRowCounts(transaction, table);
-    await boundFolds(transaction, table);
-  });
+  db.transaction().execute((transaction) => createRowCounts(transaction, table));
 
 /** Rows whose ids are so far apart. */
 export const insert = (on: Kysely<Tables>, first: number, rows: number, step: number) =>
@@ -50,16 +46,6 @@ export const insert = (on: Kysely<Tables>, first: number, rows: number, step: nu
     from generate_series(0, ${rows - 1}::int) n`.execute(on);
 
 export const fold = (on = db, bound?: number) => foldRowCounts(on, taskCounts, bound);
-
-/** Whether all counts are those of the rows, by the check that the services make in the background. */
-export async function areExact(on = db) {
-  for (let after: number | undefined; ;) {
-    const check = await checkRowCounts(on, taskCounts, after);
-    if (!check) return true;
-    if (!check.isExact) return false;
-    after = check.block;
-  }
-}
 
 export const counts = (on = db) => on.selectFrom('task_count').select(['total', 'done']).executeTakeFirstOrThrow();
 

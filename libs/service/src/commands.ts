@@ -6,7 +6,6 @@ import {
   migrate,
   pendingMigrations,
   recountRows,
-  type AppliedMigration,
   type DatabaseOptions,
   type Migrations,
   type RowCounts,
@@ -31,16 +30,14 @@ const openForChecks = (connection: Connection) => new Database({ ...connection, 
 
 /** Waits for the database and migrates it. Ends the process with exit code 1 when the database fails. */
 export async function migrateDatabase(app: Service, connection: Connection, migrations: Migrations) {
-  const onBlocked = (pids: number[]) =>
-    app.log.warn({ pids }, 'the migration waits for other sessions of the database');
-  const onApplied = ({ name, ms }: AppliedMigration) =>
+  const onApplied = (name: string, ms: number) =>
     app.log.info({ migration: name, ms: Math.round(ms) }, 'Migration applied');
   await orExit(app, 'cannot migrate the database', async () => {
     const db = openForChecks(connection);
     await whenUp(() => checkServer(db), app);
     const pending = await whenUp(() => pendingMigrations(db, migrations), app);
     await db.destroy();
-    if (pending.length > 0) await migrate({ ...connection, onBlocked, onApplied }, migrations);
+    if (pending.length > 0) await migrate({ ...connection, onApplied }, migrations);
   });
   app.log.info('database is up to date');
 }

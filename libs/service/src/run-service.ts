@@ -12,10 +12,11 @@ import {
 import closeWithGrace from 'close-with-grace';
 import { checkDatabase, exitIfUnusable, migrateDatabase, recount } from './commands.ts';
 import type { Service } from './create-service.ts';
+import { foldInBackground } from './fold-row-counts.ts';
 import { cut } from './http/connections/connections.ts';
 import { addMetrics } from './observability/metrics.ts';
 import { addProbes, type Lifecycle } from './observability/probes.ts';
-import { maintainRowCounts } from './observability/row-counts.ts';
+import { TaskFailures } from './observability/task-failures.ts';
 import { connectionOf, isTraced, loadSettings, type Settings } from './settings.ts';
 import { version } from './version.ts';
 
@@ -134,14 +135,20 @@ export async function assembleService<Tables>(
     readsFrom: connectionOf(settings, 'DATABASE_READ_URL'),
     onConnectionError,
   };
-  const db = new Database<Tables>({ ...connection, poolMax: settings.DATABASE_POOL_MAX });
+  const db = new Database<Tables>({
+    ...connection,
+    poolMax: settings.DATABASE_POOL_MAX,
+    onKeysNotDeleted: (error) => taskFailures.report('delete_expired_keys', error),
+  });
   const app = await buildApp(db, settings);
   const lifecycle: Lifecycle = { isDraining: false };
   // A dedicated connection: probes check whether the database can be reached, not whether there is much to do.
   const probing = new Database<Tables>({ ...connection, poolMax: 1 });
   app.addHook('onClose', () => probing.destroy());
   const readiness = addProbes(app, { db, probing, migrations, lifecycle });
-  addMetrics(app, { db, service: name, readiness, rowCounts: maintainRowCounts(app, db, rowCounts) });
+  const taskFailures = new TaskFailures(app.log);
+  const rowCountState = foldInBackground(app, db, rowCounts, (error) => taskFailures.report('fold_row_counts', error));
+  addMetrics(app, { db, service: name, readiness, rowCounts: rowCountState, taskFailures });
   // Without traces, its code is not loaded, and a start takes as long as without it.
   const telemetry = isTraced(settings) ? await import('./observability/telemetry/telemetry.ts') : undefined;
   const shutDown = telemetry?.startExport({ service: name, version, log: app.log });

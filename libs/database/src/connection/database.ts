@@ -1,4 +1,4 @@
-import { Kysely, PostgresAdapter, PostgresDialect, type PostgresPoolClient, type QueryExecutorProvider } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPoolClient, type QueryExecutorProvider } from 'kysely';
 import { Distribution } from '../distribution.ts';
 import { hasParameters } from './client-config.ts';
 import { LockWaits } from './lock-waits.ts';
@@ -9,6 +9,8 @@ import type { Statement } from './statement.ts';
 export interface DatabaseOptions extends SessionPoolOptions {
   /** Where `read` reads, by a second pool. */
   readsFrom?: Pick<SessionPoolOptions, 'url' | 'readPassword'> | undefined;
+  /** Expired idempotency keys stay until a later deletion. */
+  onKeysNotDeleted?: (error: unknown) => void;
 }
 
 /** Numbers of requests: the largest write shares among 64. */
@@ -28,6 +30,7 @@ export class Database<Tables> implements QueryExecutorProvider {
   readonly supportsSessionState: boolean;
   readonly poolMax: number;
   readonly lockWaits: LockWaits;
+  readonly onKeysNotDeleted: (error: unknown) => void;
   /** Number of requests in each statement that requests may share. */
   readonly requestsPerStatement = new Distribution(SHARING_BOUNDS);
   readonly #sessions: SessionPool;
@@ -44,6 +47,7 @@ export class Database<Tables> implements QueryExecutorProvider {
     this.supportsSessionState = hasParameters(options);
     this.poolMax = options.poolMax;
     this.lockWaits = new LockWaits(options.poolMax);
+    this.onKeysNotDeleted = options.onKeysNotDeleted ?? (() => undefined);
   }
 
   /** Lets `sql` of Kysely execute on a Database. */
@@ -109,16 +113,5 @@ class Dialect extends PostgresDialect {
         options: sessions.pool.options,
       },
     });
-  }
-
-  override createAdapter() {
-    return new MigrationLockAdapter();
-  }
-}
-
-/** A session that was lost in a migration has no lock to release. That error would hide why it was lost. */
-class MigrationLockAdapter extends PostgresAdapter {
-  override async releaseMigrationLock(...args: Parameters<PostgresAdapter['releaseMigrationLock']>) {
-    await super.releaseMigrationLock(...args).catch(() => undefined);
   }
 }

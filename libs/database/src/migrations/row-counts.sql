@@ -1,14 +1,12 @@
--- Row counts of one table, so that neither its total nor a page at any depth takes a scan of it.
---
--- psql can run this file for a table "counted_table" with a bigint primary key "id" and a boolean "counted_filter".
--- row-counts.ts replaces these by the name of another table, and by another condition.
+-- Row counts of one table, so that neither its total nor a page at any depth takes a scan of it. row-counts.ts replaces the names
+-- "counted_table", whose primary key is a bigint "id", and "counted_name", and the condition "counted_filter".
 --
 -- A statement that inserts or deletes rows appends one change for each block of 512 ids that it touches; no statement of a
 -- writer updates a count. A count is the newest row of _count_total plus the changes that are not folded into it. Changes
 -- commit and roll back with their rows, so a count is exact in every snapshot and at every isolation level, and no writer
 -- waits for another one.
 
-create table if not exists counted_table_count_change (
+create table counted_table_count_change (
   number bigint primary key generated always as identity,
   block bigint not null,
   total integer not null,
@@ -17,7 +15,7 @@ create table if not exists counted_table_count_change (
 
 -- Blocks of 2^19 (level 0), 2^14 (level 1) and 2^9 ids (level 2). A search for a position adds up one row for each half
 -- million ids, then at most 32 rows twice, then reads at most 512 rows of the table.
-create table if not exists counted_table_count_block (
+create table counted_table_count_block (
   level smallint,
   block bigint,
   total integer not null,
@@ -27,7 +25,7 @@ create table if not exists counted_table_count_block (
 
 -- The newest row has the totals. Totals are appended, because a row that is updated gets slower to read with each update
 -- as long as an old snapshot, such as a backup's, is open.
-create table if not exists counted_table_count_total (
+create table counted_table_count_total (
   number bigint primary key,
   total bigint not null,
   filtered bigint not null,
@@ -39,7 +37,7 @@ create table if not exists counted_table_count_total (
   seen_by xid8 not null
 );
 
-create or replace view counted_table_count as
+create view counted_table_count as
 select
   coalesce(newest.total, 0) + coalesce(open.total, 0) as total,
   coalesce(newest.filtered, 0) + coalesce(open.filtered, 0) as counted_name
@@ -52,7 +50,7 @@ cross join lateral (
 
 -- The id of the row that `target` rows precede, null past the end. Each step finds the block with that row among the
 -- blocks of the step before, until its ids are `low` to `high` in blocks of level 2. PL/pgSQL keeps the plan.
-create or replace function counted_table_id_at(target bigint) returns bigint language plpgsql stable as $$
+create function counted_table_id_at(target bigint) returns bigint language plpgsql stable as $$
 declare
   start constant bigint := coalesce((select folded from counted_table_count_total order by number desc limit 1), 0);
 begin
@@ -88,8 +86,9 @@ begin
   );
 end $$;
 
--- Adds the open changes to the totals and blocks. Returns how many there were; 0 also while another session folds.
-create or replace function counted_table_count_fold() returns integer language plpgsql as $$
+-- Adds at most `bound` of the open changes to the totals and blocks, so that a backlog does not exceed the timeout of a statement: each
+-- change costs a row of three levels. Returns how many there were; 0 also while another session folds.
+create function counted_table_count_fold(bound integer default 5000) returns integer language plpgsql as $$
 declare
   newest record;
   last bigint;
@@ -105,9 +104,8 @@ begin
     return 0;
   end if;
   select * into newest from counted_table_count_total order by number desc limit 1;
-  -- Bounded, so that a backlog does not exceed the timeout of a statement.
   select max(number) into last from (
-    select number from counted_table_count_change where number > coalesce(newest.folded, 0) order by number limit 50000
+    select number from counted_table_count_change where number > coalesce(newest.folded, 0) order by number limit bound
   ) as next;
   if last is null then
     return 0;
@@ -122,7 +120,8 @@ begin
   ), appended as (
     insert into counted_table_count_total (number, total, filtered, folded, seen, seen_by)
     select coalesce(newest.number, 0) + 1, coalesce(newest.total, 0) + sum(total), coalesce(newest.filtered, 0) + sum(filtered),
-      case when is_settled then newest.seen else coalesce(newest.folded, 0) end,
+      -- Changes after `last` are still open, whether those up to `seen` have committed or not.
+      case when is_settled then least(newest.seen, last) else coalesce(newest.folded, 0) end,
       case when is_settled is not false then last else newest.seen end,
       case when is_settled is not false then folder else newest.seen_by end
     from change
@@ -144,7 +143,7 @@ begin
 end $$;
 
 -- Counts all rows anew, while readers and writers go on.
-create or replace function counted_table_count_recount() returns void language plpgsql as $$
+create function counted_table_count_recount() returns void language plpgsql as $$
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'Rows are recounted at read committed only';
@@ -168,90 +167,59 @@ begin
   delete from counted_table_count_block where level = 3;
 end $$;
 
--- Compares the counts of 2^14 ids with their rows, and each level of the blocks with the totals. The ids are those of the first block
--- after `after` that has rows or counts. Returns no row past the last block.
-create or replace function counted_table_count_check(after bigint)
-returns table (block bigint, counted bigint, present bigint, is_exact boolean) language sql stable as $$
-  with newest as (
-    select * from counted_table_count_total order by number desc limit 1
-  ), checked as (
-    select least(
-      (select min(kept.block) from counted_table_count_block as kept where kept.level = 1 and kept.block > after),
-      (select id >> 14 from counted_table where id >= (after + 1) << 14 order by id limit 1)
-    ) as block
-  ), difference as (
-    select block, sum(counted) as counted, sum(present) as present, sum(filtered) as filtered
-    from (
-      select kept.block, kept.total as counted, 0 as present, kept.filtered
-      from checked, counted_table_count_block as kept
-      where kept.level = 2 and kept.block between checked.block << 5 and (checked.block << 5) + 31
-      union all
-      select change.block, change.total, 0, change.filtered
-      from checked, counted_table_count_change as change
-      where change.number > coalesce((select folded from newest), 0) and change.block >> 5 = checked.block
-      union all
-      select id >> 9, 0, 1, case when counted_filter then -1 else 0 end
-      from checked, counted_table
-      where id between checked.block << 14 and (checked.block << 14) + 16383
-    ) as counts
-    group by block
-  )
-  select checked.block, coalesce(sum(counted), 0)::bigint, coalesce(sum(present), 0)::bigint,
-    coalesce(bool_and(counted = present and filtered = 0), true)
-    and not exists (
-      select from counted_table_count_block as kept group by kept.level
-      having sum(kept.total) <> coalesce((select total from newest), 0)
-        or sum(kept.filtered) <> coalesce((select filtered from newest), 0)
-    )
-  from checked left join difference on true
-  where checked.block is not null
-  group by checked.block
-$$;
-
-create or replace function counted_table_count_insert() returns trigger language plpgsql as $$
+create function counted_table_count_insert() returns trigger language plpgsql as $$
 begin
   insert into counted_table_count_change (block, total, filtered)
   select id >> 9, count(*), count(*) filter (where counted_filter) from inserted group by 1;
   return null;
 end $$;
 
-create or replace function counted_table_count_delete() returns trigger language plpgsql as $$
+create function counted_table_count_delete() returns trigger language plpgsql as $$
 begin
   insert into counted_table_count_change (block, total, filtered)
   select id >> 9, -count(*), -count(*) filter (where counted_filter) from deleted group by 1;
   return null;
 end $$;
 
-create or replace function counted_table_count_update() returns trigger language plpgsql as $$
+create function counted_table_count_update() returns trigger language plpgsql as $$
 begin
   insert into counted_table_count_change (block, total, filtered)
-  values (new.id >> 9, 0, case when new.counted_filter then 1 else -1 end);
+  select id >> 9, 0, sum(difference) from (
+    select id, 1 as difference from inserted where counted_filter
+    union all
+    select id, -1 from deleted where counted_filter
+  ) as changes
+  group by 1 having sum(difference) <> 0;
   return null;
 end $$;
 
-create or replace function counted_table_count_truncate() returns trigger language plpgsql as $$
+-- Locks the tables of the counts as readers and folds do: the totals first.
+create function counted_table_count_truncate() returns trigger language plpgsql as $$
 begin
-  truncate counted_table_count_change, counted_table_count_block, counted_table_count_total;
+  truncate counted_table_count_total, counted_table_count_change, counted_table_count_block;
   return null;
 end $$;
 
-create or replace function counted_table_count_keep_id() returns trigger language plpgsql as $$
+create function counted_table_count_keep_id() returns trigger language plpgsql as $$
 begin
   raise exception 'The id of a row never changes: % is counted by it', tg_table_name;
 end $$;
 
-create or replace trigger counted_table_count_insert after insert on counted_table
+create trigger count_insert after insert on counted_table
 referencing new table as inserted for each statement execute function counted_table_count_insert();
 
-create or replace trigger counted_table_count_delete after delete on counted_table
+create trigger count_delete after delete on counted_table
 referencing old table as deleted for each statement execute function counted_table_count_delete();
 
--- For each row, because most updates change nothing that is counted: a trigger for the statement would run for these, too.
-create or replace trigger counted_table_count_update after update on counted_table
-for each row when (old.counted_filter is distinct from new.counted_filter) execute function counted_table_count_update();
+-- row-counts.ts drops it for a table without a filter, whose updates change no count.
+create trigger count_update after update on counted_table
+referencing old table as deleted new table as inserted for each statement execute function counted_table_count_update();
 
-create or replace trigger counted_table_count_truncate after truncate on counted_table
+create trigger count_truncate after truncate on counted_table
 for each statement execute function counted_table_count_truncate();
 
-create or replace trigger counted_table_count_keep_id before update of id on counted_table
+create trigger count_keep_id before update of id on counted_table
 for each row execute function counted_table_count_keep_id();
+
+-- Counts the rows that exist. Writers wait since the first trigger.
+select counted_table_count_recount();

@@ -102,7 +102,7 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
     this.#keysUntilDeletion -= keys;
     if (this.#keysUntilDeletion > 0) return;
     this.#keysUntilDeletion = KEYS_PER_DELETION;
-    void this.db.write(this.#statements.deleteExpired, []).catch(() => undefined);
+    void this.db.write(this.#statements.deleteExpired, []).catch(this.db.onKeysNotDeleted);
   }
 }
 

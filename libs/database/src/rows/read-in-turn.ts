@@ -7,7 +7,7 @@ import { overloaded } from '@rest-services/errors';
  * @throws OverloadedError when it has not begun, or not ended, at the deadline
  */
 export function readInTurn<Result>(turns: Semaphore, read: () => Promise<Result>, deadline: number) {
-  return withDeadline(deadline, turns.run(read, { deadline, onLate: () => overloaded('turn') }), statementLate);
+  return withDeadline(deadline, turns.run(read, { deadline, onLate: () => overloaded('turn') }), () =>
+    overloaded('statement'),
+  );
 }
-
-export const statementLate = () => overloaded('statement');

@@ -14,7 +14,8 @@ export interface Shapes extends UpdateOptions {
   counts?: TObject;
   /** A column without maximum length, which is never null. */
   longText?: string;
-  search?: SearchOptions<string>;
+  /** The table needs a `searchIndex`. */
+  search?: SearchOptions;
 }
 
 export type RowOf<Table extends Shapes> = Static<Table['row']> & WithId;

@@ -1,18 +1,20 @@
 import type { Database } from '@rest-services/database';
+import type { RowCountState } from '../fold-row-counts.ts';
 import { by, type CollectedMetrics } from './collected-metrics.ts';
 import type { Readiness } from './probes.ts';
-import type { RowCountState } from './row-counts.ts';
+import type { TaskFailures } from './task-failures.ts';
 
 export interface Measured<Tables> {
   db: Database<Tables>;
   readiness: Readiness;
   rowCounts: RowCountState;
+  taskFailures: TaskFailures;
 }
 
 /** Adds what the service knows of its database: connections, statements, migrations, rows. */
 export function addDatabaseMetrics<Tables>(
   metrics: CollectedMetrics,
-  { db, readiness, rowCounts: { inexactBlocks, totals, openChanges, foldedAt } }: Measured<Tables>,
+  { db, readiness, rowCounts: { totals, openChanges, foldedAt }, taskFailures }: Measured<Tables>,
 ) {
   metrics.gauge(
     'database_pool_connections',
@@ -56,15 +58,6 @@ export function addDatabaseMetrics<Tables>(
     () => db.lostConnections,
   );
   metrics.gauge(
-    'database_row_counts_inexact_blocks',
-    'Blocks of 16,384 ids whose row counts differ from the rows; "node main.js recount" mends them.',
-    () =>
-      by(
-        'table',
-        [...inexactBlocks].map(([table, blocks]) => [table, blocks.size] as const),
-      ),
-  );
-  metrics.gauge(
     'database_row_counts_open_changes',
     'Changes that are not folded into the row counts, up to 100,000, as of the last ten seconds: pages get slower with them.',
     () => by('table', openChanges),
@@ -73,5 +66,10 @@ export function addDatabaseMetrics<Tables>(
     'database_row_counts_folded_timestamp_seconds',
     'Time of the last fold that kept up with the changes.',
     () => by('table', foldedAt),
+  );
+  metrics.counter(
+    'database_tasks_failed_total',
+    'Failures of work for which no request waits: folds of row counts, deletions of expired idempotency keys.',
+    () => by('task', taskFailures.counts),
   );
 }

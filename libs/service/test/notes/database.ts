@@ -1,10 +1,4 @@
-import {
-  boundFolds,
-  createIdempotencyKeys,
-  createRowCounts,
-  type Migrations,
-  type RowCounts,
-} from '@rest-services/database';
+import { createIdempotencyKeys, createRowCounts, type Migrations, type RowCounts } from '@rest-services/database';
 import type { Generated } from 'kysely';
 
 export interface NotesDatabase {
@@ -22,9 +16,8 @@ export const migrations: Migrations = {
         .addColumn('id', 'bigint', (column) => column.primaryKey().generatedAlwaysAsIdentity())
         .addColumn('title', 'text', (column) => column.notNull())
         .execute();
-      await createRowCounts(db, rowCounts);
     },
   },
-  '0002_idempotency_keys': { up: createIdempotencyKeys },
-  '0003_bounded_folds': { up: (db) => boundFolds(db, rowCounts) },
+  '0002_row_counts': { up: (db) => createRowCounts(db, rowCounts) },
+  '0003_idempotency_keys': { up: createIdempotencyKeys },
 };
