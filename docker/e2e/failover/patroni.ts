@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, replication } from '@rest-services/local-postgres';
+import { freePort, signalServer } from '@rest-services/local-postgres';
 import { openTestConnection } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { parse } from 'yaml';
@@ -23,7 +23,7 @@ const LIMIT_MS = 90_000;
 /** A Patroni and its PostgreSQL. */
 export interface Member {
   name: string;
-  server: replication.ReplicationServer;
+  server: { url: string; directory: string; port: number };
   /** Port of Patroni's REST API. */
   apiPort: number;
   patroni: ChildProcess;
@@ -80,12 +80,12 @@ export async function startPatroni() {
     freeze: async (member: Member) => {
       member.isRunning = false;
       member.patroni.kill('SIGSTOP');
-      await replication.signal(member.server, 'SIGSTOP');
+      await signalServer(await postmasterOf(member), 'SIGSTOP');
     },
 
     /** Lets a frozen member continue in its former role, and waits until it streams. */
     thaw: async (member: Member) => {
-      await replication.signal(member.server, 'SIGCONT');
+      await signalServer(await postmasterOf(member), 'SIGCONT');
       member.patroni.kill('SIGCONT');
       member.isRunning = true;
       await streaming();
@@ -95,11 +95,14 @@ export async function startPatroni() {
     lose: async (member: Member) => {
       member.isRunning = false;
       member.patroni.kill('SIGKILL');
-      await replication.kill(member.server);
+      const [postmaster, ...children] = await signalServer(await postmasterOf(member), 'SIGSTOP');
+      // They must not see the postmaster's death: a commit that waits for the standby would become visible to queries.
+      for (const pid of [...children, postmaster!]) process.kill(pid, 'SIGKILL');
     },
 
     stop: async () => {
-      await Promise.all(members.map(cluster.lose));
+      // A member that has not started, or is lost, has no processes.
+      await Promise.allSettled(members.map(cluster.lose));
       await Promise.all([haproxy.stop(), etcd.stop()]);
       await rm(folder, { recursive: true, force: true });
     },
@@ -111,6 +114,11 @@ export async function startPatroni() {
     await cluster.stop();
     throw error;
   }
+}
+
+/** Process id of the PostgreSQL of a member, which leads its others. */
+async function postmasterOf({ server }: Member) {
+  return parseInt(await readFile(join(server.directory, 'data', 'postmaster.pid'), 'utf8'), 10);
 }
 
 /** Number of standbys that stream from a server. */

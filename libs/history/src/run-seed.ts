@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { FINAL_CLIENT, findViolations, type CheckOptions } from './checks/checks.ts';
+import { FINAL_CLIENT, findViolations } from './checks/checks.ts';
 import type { Violation } from './checks/violation.ts';
 import { runBulkTransactions } from './clients/bulk.ts';
 import { KnownItems, list, runClient, summary, WHOLE_LIST } from './clients/clients.ts';
@@ -44,8 +44,6 @@ export interface RunOptions {
   parts?: FaultyParts;
   /** Causes another fault, when the clients send requests. */
   fault?: () => Promise<unknown>;
-  /** What the services promise. */
-  consistency?: NonNullable<CheckOptions['consistency']>;
 }
 
 export interface Report {
@@ -68,7 +66,6 @@ export async function runSeed({
   databaseUrl,
   parts,
   fault,
-  consistency = 'linearizable',
 }: RunOptions): Promise<Report> {
   const random = new Random(seed);
   const lanes = parts ? makeSchedule(random.fork(), seconds, urls.length) : [];
@@ -96,7 +93,7 @@ export async function runSeed({
 
   const requests = history.operations.filter(({ client, service }) => client !== FINAL_CLIENT && service !== undefined);
   return {
-    violations: findViolations(history.operations, { freezes, consistency }),
+    violations: findViolations(history.operations, { freezes }),
     history,
     requests: requests.length,
     unknown: requests.filter(isUnknown).length,

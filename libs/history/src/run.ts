@@ -6,16 +6,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { linesOf } from './checks/violation.ts';
 import { runSeed, type Report } from './run-seed.ts';
-import { startDatabasePair } from './system/database-pair.ts';
+import { startDatabaseServer } from './system/database-server.ts';
 import { startService, type Service } from './system/services.ts';
 
 const SERVICES = 2;
 
-/** Number of services that read from the standby. */
-const standbyReaders = (seed: number) => seed % (SERVICES + 1);
-
 const { seeds, seconds } = readArguments();
-const database = await startDatabasePair();
+const database = await startDatabaseServer();
 const services: Service[] = [];
 const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(
   () => (process.exitCode = 1),
@@ -39,9 +36,8 @@ async function runAll() {
 async function run(seed: number) {
   const name = `seed_${seed}`;
   await database.createDatabase(name);
-  const readers = standbyReaders(seed);
-  const starts = Array.from({ length: SERVICES }, async (_, index) =>
-    services.push(await startService(database.environment(name, index < readers))),
+  const starts = Array.from({ length: SERVICES }, async () =>
+    services.push(await startService({ DATABASE_URL: database.serviceUrl(name) })),
   );
   await Promise.all(starts);
   try {
@@ -51,7 +47,6 @@ async function run(seed: number) {
       urls: services.map((service) => service.url),
       databaseUrl: () => database.databaseUrl(name),
       parts: { database, services },
-      consistency: readers === 0 ? 'linearizable' : 'regular',
     });
   } catch (error) {
     throw new Error(`seed ${seed} has not ended`, { cause: error });
@@ -76,7 +71,7 @@ async function print(seed: number, { violations, history, requests, unknown, fau
   const counts = Object.entries(faults).map(([kind, count]) => `${count} ${kind}`);
   console.log(
     `seed ${seed}: ${requests} requests, ${unknown} unknown, ` +
-      `${standbyReaders(seed)} standby readers, faults: ${counts.join(', ') || 'none'}, longest request ${longestMs.toFixed()} ms`,
+      `faults: ${counts.join(', ') || 'none'}, longest request ${longestMs.toFixed()} ms`,
   );
 }
 

@@ -106,12 +106,3 @@ test('The checker accepts a late response of a process that was stopped', () => 
   const freezes = [{ service: 0, from: 100, to: 2_000 }];
   expect(findViolations([created, read([2, 8_000], 'a')], { freezes })).toEqual([]);
 });
-
-test('A standby may show a write early, and must show every acknowledged one', () => {
-  const checks = (...operations: Operation[]) =>
-    findViolations(operations, { consistency: 'regular' }).map((violation) => violation.check);
-  const early = [create([0, 9], 'a', 1), read([1, 2], 'a'), read([3, 4])];
-  expect(check(...early)).toEqual([LINEARIZABLE, 2]);
-  expect(checks(...early)).toEqual([]);
-  expect(checks(created, changed, read([6, 7], 'a'))).toEqual([LINEARIZABLE]);
-});

@@ -15,7 +15,7 @@ test('The faults follow from the seed alone, and a few seeds have each kind', ()
         .flat(2)
         .map(({ kind }) => kind),
     ).size,
-  ).toBe(8);
+  ).toBe(6);
 });
 
 /** Sends a request, and a second one after the connection is armed. @returns the bytes that each side has received in all */

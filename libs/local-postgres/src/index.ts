@@ -1,4 +1,3 @@
 export { freePort, startCluster, type Cluster } from './cluster.ts';
 export { createPreparedDatabase, createTestDatabase, ensureDatabase, type TestDatabase } from './databases.ts';
 export { signalServer } from './processes.ts';
-export * as replication from './replication.ts';

@@ -14,20 +14,12 @@ export const FINAL_CLIENT = 'final';
 export interface CheckOptions {
   /** Times in which a service could not respond. */
   freezes?: Freeze[];
-  /**
-   * `regular` where services read from the standby, which shows a commit some milliseconds before the primary does: a read sees every
-   * write that had been acknowledged, and may see one that has not, which a later read or write at the primary misses.
-   */
-  consistency?: 'linearizable' | 'regular';
 }
 
 /** Checks a whole history. @returns one violation of each check that fails */
-export function findViolations(
-  operations: readonly Operation[],
-  { freezes = [], consistency = 'linearizable' }: CheckOptions = {},
-): Violation[] {
+export function findViolations(operations: readonly Operation[], { freezes = [] }: CheckOptions = {}): Violation[] {
   const items = stepsByItem(operations);
-  const unexplained = findUnexplained(items, consistency === 'regular' ? splitReads : (steps) => [steps]);
+  const unexplained = findUnexplained(items);
   return [
     ...first(operations, 'responses are of the contract', unexpectedResponse),
     ...first(operations, 'responses belong to their requests', responseOfAnotherRequest),
@@ -37,7 +29,7 @@ export function findViolations(
     ...findWrongTotals(operations),
     ...unexplained,
     // Walks are compared with the lifetimes of the items, which reads tell only when they are linearizable.
-    ...(unexplained.length === 0 && consistency === 'linearizable' ? findBrokenWalk(operations, items) : []),
+    ...(unexplained.length === 0 ? findBrokenWalk(operations, items) : []),
     ...first(operations, 'requests end in time', (operation) => lateResponse(operation, freezes)),
   ];
 }
@@ -60,22 +52,11 @@ function findWrongTotals(operations: readonly Operation[]): Violation[] {
   });
 }
 
-/** @param split parts of the history of an item of which each must be linearizable */
-function findUnexplained(
-  items: ReadonlyMap<number, readonly ItemStep[]>,
-  split: (steps: readonly ItemStep[]) => (readonly ItemStep[])[],
-): Violation[] {
-  for (const [id, all] of items) {
-    const steps = isLinearizable(all) ? undefined : split(all).find((part) => !isLinearizable(part));
-    if (!steps) continue;
+function findUnexplained(items: ReadonlyMap<number, readonly ItemStep[]>): Violation[] {
+  for (const [id, steps] of items) {
+    if (isLinearizable(steps)) continue;
     const lines = shrink(steps).map(({ operation }) => describe(operation, id));
     return [{ check: 'items are linearizable', message: `No order of its operations explains item ${id}`, lines }];
   }
   return [];
-}
-
-/** All writes with each read. */
-function splitReads(steps: readonly ItemStep[]) {
-  const writes = steps.filter(({ isWrite }) => isWrite);
-  return steps.filter(({ isWrite }) => !isWrite).map((read) => [...writes, read]);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DatabasePair } from './database-pair.ts';
+import type { DatabaseServer } from './database-server.ts';
 import type { History } from '../history.ts';
 import type { Random } from '../clients/random.ts';
 import type { Service } from './services.ts';
@@ -12,13 +12,11 @@ const FREEZE_MS = 2_000;
 const CUT_BYTES = 3_000;
 
 export type FaultKind =
-  | ('freeze primary' | 'freeze standby' | 'restart primary' | 'failover')
-  | ('kill service' | 'freeze service')
-  | ('cut client' | 'cut database');
+  ('freeze database' | 'restart database') | ('kill service' | 'freeze service') | ('cut client' | 'cut database');
 
 /** Lanes of faults, each with the bounds of the delay before a fault, and the weights of its kinds. */
 const LANES: { delays: [low: number, high: number]; kinds: Partial<Record<FaultKind, number>> }[] = [
-  { delays: [200, 1_500], kinds: { 'freeze primary': 3, 'freeze standby': 2, 'restart primary': 2, failover: 4 } },
+  { delays: [200, 1_500], kinds: { 'freeze database': 1, 'restart database': 1 } },
   { delays: [200, 1_500], kinds: { 'kill service': 1, 'freeze service': 1 } },
   { delays: [20, 400], kinds: { 'cut client': 3, 'cut database': 2 } },
 ];
@@ -42,7 +40,7 @@ export interface Freeze {
 }
 
 export interface FaultyParts {
-  database: DatabasePair;
+  database: DatabaseServer;
   services: Service[];
 }
 
@@ -90,17 +88,11 @@ export async function runFaults(
   async function cause({ kind, ms, service: index, cut }: Fault) {
     const service = services[index]!;
     switch (kind) {
-      case 'freeze primary':
-        await freeze(ms, (name) => database.signal('primary', name));
+      case 'freeze database':
+        await freeze(ms, database.signal);
         break;
-      case 'freeze standby':
-        await freeze(ms, (name) => database.signal('standby', name));
-        break;
-      case 'restart primary':
+      case 'restart database':
         await database.restart();
-        break;
-      case 'failover':
-        await database.failOver();
         break;
       case 'kill service':
         await service.kill();
@@ -118,7 +110,7 @@ export async function runFaults(
         service.proxy.cut(cut);
         break;
       case 'cut database':
-        database.proxies.forEach((proxy) => proxy.cut(cut));
+        database.proxy.cut(cut);
     }
   }
 
