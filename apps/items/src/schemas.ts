@@ -5,7 +5,7 @@ import {
   Id,
   IdempotencyHeaders,
   KeyReused,
-  Message,
+  messageResponse,
   PathId,
   Timestamp,
 } from '@rest-services/service';
@@ -40,6 +40,8 @@ export const Item = Type.Object(
   },
 );
 const ItemId = Type.Object({ id: PathId });
+const invalidId = messageResponse('Invalid id');
+const notFound = messageResponse('Item not found');
 
 export const createItem = {
   operationId: 'createItem',
@@ -52,6 +54,7 @@ export const createItem = {
       { id: Id },
       { $id: 'CreatedItem', description: 'The item has been created.', examples: [{ id: 1 }] },
     ),
+    400: messageResponse('Title cannot be empty'),
     422: KeyReused,
   },
 };
@@ -81,7 +84,7 @@ export const readItem = {
   summary: 'One item',
   description: 'A 404 means that there is no such item, or not any more.',
   params: ItemId,
-  response: { 200: { ...Item, description: 'The item.' }, 404: Message },
+  response: { 200: { ...Item, description: 'The item.' }, 400: invalidId, 404: notFound },
 };
 
 export const updateItem = {
@@ -97,8 +100,9 @@ export const updateItem = {
     { $id: 'UpdateItem', examples: [{ status: 'Finished' }] },
   ),
   response: {
-    200: { ...Message, description: 'The item has been changed.', example: { message: 'Item updated successfully' } },
-    404: Message,
+    200: messageResponse('Item updated successfully', 'The item has been changed.'),
+    400: messageResponse('Nothing to update'),
+    404: notFound,
   },
 };
 
@@ -108,7 +112,8 @@ export const deleteItem = {
   description: 'No other item gets its id.',
   params: ItemId,
   response: {
-    200: { ...Message, description: 'The item has been removed.', example: { message: 'Item deleted successfully' } },
-    404: Message,
+    200: messageResponse('Item deleted successfully', 'The item has been removed.'),
+    400: invalidId,
+    404: notFound,
   },
 };

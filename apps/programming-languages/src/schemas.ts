@@ -6,7 +6,7 @@ import {
   Id,
   IdempotencyHeaders,
   KeyReused,
-  Message,
+  messageResponse,
   PathId,
   Timestamp,
 } from '@rest-services/service';
@@ -68,13 +68,17 @@ export const StoredLanguage = Type.Object(
 
 // An invalid id names no record. This contract responds with 200 to it.
 const LanguageId = Type.Object({ id: Type.Optional(PathId) });
-const Conflict = { ...Message, description: 'Another programming language has the name.' };
+const unnamed = messageResponse('Name cannot be empty');
+const taken = messageResponse(
+  'Name is taken by another programming language',
+  'Another programming language has the name.',
+);
 
 export const checkService = {
   operationId: 'checkService',
   summary: 'Says ok',
   description: 'Needs no database.',
-  response: { 200: { ...Message, description: 'The service runs.', example: { message: 'ok' } } },
+  response: { 200: messageResponse('ok', 'The service runs.') },
 };
 
 export const listLanguages = {
@@ -98,12 +102,9 @@ export const createLanguage = {
   headers: IdempotencyHeaders,
   body: Language,
   response: {
-    200: {
-      ...Message,
-      description: 'The programming language has been created.',
-      example: { message: 'Programming language created successfully' },
-    },
-    409: Conflict,
+    200: messageResponse('Programming language created successfully', 'The programming language has been created.'),
+    400: unnamed,
+    409: taken,
     422: KeyReused,
   },
 };
@@ -116,12 +117,12 @@ export const updateLanguage = {
   params: LanguageId,
   body: Language,
   response: {
-    200: {
-      ...Message,
-      description: 'The programming language has been changed, or there is none with the id.',
-      example: { message: 'Programming language updated successfully' },
-    },
-    409: Conflict,
+    200: messageResponse(
+      'Programming language updated successfully',
+      'The programming language has been changed, or there is none with the id.',
+    ),
+    400: unnamed,
+    409: taken,
   },
 };
 
@@ -131,10 +132,9 @@ export const deleteLanguage = {
   description: 'The message tells whether there was such a record.',
   params: LanguageId,
   response: {
-    200: {
-      ...Message,
-      description: 'The programming language has been removed, or there is none with the id.',
-      example: { message: 'Programming language deleted successfully' },
-    },
+    200: messageResponse(
+      'Programming language deleted successfully',
+      'The programming language has been removed, or there is none with the id.',
+    ),
   },
 };

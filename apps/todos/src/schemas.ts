@@ -5,6 +5,7 @@ import {
   IdempotencyHeaders,
   KeyReused,
   Message,
+  messageResponse,
   PathId,
 } from '@rest-services/service';
 import { Type } from 'typebox';
@@ -24,6 +25,7 @@ export const Todo = Type.Object(
   { $id: 'Todo', examples: [example] },
 );
 export const TodoChanges = Type.Object({ description: Description, isCompleted: Completed });
+const notFound = messageResponse('Todo not found');
 const SavedTodo = Type.Object({ ...Message.properties, id: Id }, { $id: 'SavedTodo' });
 
 export const listTodos = {
@@ -40,7 +42,7 @@ export const readTodo = {
   params: Type.Object({
     id: Type.String(documentedAs({ ...PathId, description: 'Read as parseInt(id, 10) reads it: 12abc is 12.' })),
   }),
-  response: { 200: { ...Todo, description: 'The todo.' }, 404: Message },
+  response: { 200: { ...Todo, description: 'The todo.' }, 400: messageResponse('Invalid id'), 404: notFound },
 };
 
 export const createTodo = {
@@ -51,6 +53,7 @@ export const createTodo = {
   body: Type.Object({ description: Description }, { $id: 'CreateTodo', examples: [{ description: 'Buy milk' }] }),
   response: {
     200: { ...SavedTodo, description: 'The todo has been created.', example: { message: 'Todo created', id: 1 } },
+    400: messageResponse('Description cannot be empty'),
     422: KeyReused,
   },
 };
@@ -65,6 +68,7 @@ export const updateTodo = {
   ),
   response: {
     200: { ...SavedTodo, description: 'The todo has been changed.', example: { message: 'Update created', id: 1 } },
-    404: Message,
+    400: messageResponse('Id cannot be empty'),
+    404: notFound,
   },
 };

@@ -1,4 +1,12 @@
-import { absentIfBlank, emptyMessage, Id, IdempotencyHeaders, KeyReused, Message, RawId } from '@rest-services/service';
+import {
+  absentIfBlank,
+  emptyMessage,
+  Id,
+  IdempotencyHeaders,
+  KeyReused,
+  messageResponse,
+  RawId,
+} from '@rest-services/service';
 import { Type } from 'typebox';
 
 const empty = emptyMessage('Content can not be empty!');
@@ -19,6 +27,7 @@ export const Tutorial = Type.Object(
 );
 const Tutorials = Type.Array(Tutorial, { description: 'The tutorials in the order of their ids.' });
 const TutorialId = Type.Object({ id: RawId });
+const invalidId = messageResponse('Invalid id');
 
 export const listTutorials = {
   operationId: 'listTutorials',
@@ -27,7 +36,7 @@ export const listTutorials = {
   querystring: Type.Object({
     title: Type.Optional(Type.String({ description: 'Matched literally and in any case. An empty text matches all.' })),
   }),
-  response: { 200: Tutorials, 400: Message },
+  response: { 200: Tutorials, 400: messageResponse('Title is not valid UTF-8') },
 };
 
 export const listPublishedTutorials = {
@@ -50,7 +59,11 @@ export const createTutorial = {
     },
     { $id: 'CreateTutorial', examples: [example] },
   ),
-  response: { 201: { ...Tutorial, description: 'The tutorial has been created.' }, 422: KeyReused },
+  response: {
+    201: { ...Tutorial, description: 'The tutorial has been created.' },
+    400: messageResponse('Content can not be empty!'),
+    422: KeyReused,
+  },
 };
 
 export const readTutorial = {
@@ -58,7 +71,11 @@ export const readTutorial = {
   summary: 'One tutorial',
   description: 'A 404 means that there is no such tutorial, or not any more.',
   params: TutorialId,
-  response: { 200: { ...Tutorial, description: 'The tutorial.' }, 404: Message },
+  response: {
+    200: { ...Tutorial, description: 'The tutorial.' },
+    400: invalidId,
+    404: messageResponse('Cannot find Tutorial with id=1.'),
+  },
 };
 
 export const updateTutorial = {
@@ -75,12 +92,9 @@ export const updateTutorial = {
     { $id: 'UpdateTutorial', examples: [{ published: true }] },
   ),
   response: {
-    200: {
-      ...Message,
-      description: 'The tutorial has been changed.',
-      example: { message: 'Tutorial was updated successfully.' },
-    },
-    404: Message,
+    200: messageResponse('Tutorial was updated successfully.', 'The tutorial has been changed.'),
+    400: messageResponse('Data to update can not be empty!'),
+    404: messageResponse('Cannot update Tutorial with id=1. Maybe Tutorial was not found or req.body is empty!'),
   },
 };
 
@@ -90,12 +104,9 @@ export const deleteTutorial = {
   description: 'No other tutorial gets its id.',
   params: TutorialId,
   response: {
-    200: {
-      ...Message,
-      description: 'The tutorial has been removed.',
-      example: { message: 'Tutorial was deleted successfully!' },
-    },
-    404: Message,
+    200: messageResponse('Tutorial was deleted successfully!', 'The tutorial has been removed.'),
+    400: invalidId,
+    404: messageResponse('Cannot delete Tutorial with id=1. Maybe Tutorial was not found!'),
   },
 };
 
@@ -104,10 +115,9 @@ export const deleteAllTutorials = {
   summary: 'Remove all tutorials for good',
   description: 'Published or not.',
   response: {
-    200: {
-      ...Message,
-      description: 'All tutorials have been removed. The message says how many.',
-      example: { message: '42 Tutorials were deleted successfully!' },
-    },
+    200: messageResponse(
+      '42 Tutorials were deleted successfully!',
+      'All tutorials have been removed. The message says how many.',
+    ),
   },
 };

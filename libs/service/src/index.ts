@@ -9,4 +9,4 @@ export { acceptForms } from './http/bodies/forms.ts';
 export { absentIfBlank, absentIfEmpty, acceptsText, documentedAs, emptyMessage } from './schema/annotations.ts';
 export { columnsOf } from './schema/columns.ts';
 export { parseId } from './schema/parameters.ts';
-export { Id, Message, PathId, RawId, Timestamp } from './schema/schemas.ts';
+export { Id, Message, messageResponse, PathId, RawId, Timestamp } from './schema/schemas.ts';

@@ -14,18 +14,15 @@ export interface Operation {
 interface Response {
   description: string;
   headers?: Record<string, object>;
-  content?: Record<string, { schema: object }>;
+  content?: Record<string, { schema: object; example?: unknown }>;
 }
 
 /** Responses that operations share, by status. */
 export type SharedResponses = Record<string, { name: string; response: Response }>;
 
-const requestId = {
-  schema: { type: 'string', minLength: 1, maxLength: 128 },
-  example: '0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55',
-};
+const requestId = { schema: { type: 'string', minLength: 1, maxLength: 128 } };
 
-/** Headers of requests to any path. */
+/** Headers of requests. They have no examples, which tools send as they find them: the next change would be a 412. */
 const parameters = {
   RequestId: {
     name: 'x-request-id',
@@ -36,16 +33,16 @@ const parameters = {
   IfNoneMatch: {
     name: 'if-none-match',
     in: 'header',
-    description: 'Entity tags of the versions that the client has: the response is a 304 if one of them is current.',
+    description:
+      'Entity tags of the versions that the client has, each in quotation marks as in ETag: the response is a 304 if one is current.',
     schema: { type: 'string' },
-    example: '"Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"',
   },
   IfMatch: {
     name: 'if-match',
     in: 'header',
-    description: 'Entity tag of the version that may be changed, or *: for another one the response is a 412.',
+    description:
+      'Entity tag of the version that may be changed, in quotation marks as in ETag, or *: for another one the response is a 412.',
     schema: { type: 'string' },
-    example: '"Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"',
   },
 };
 
@@ -57,7 +54,11 @@ const PARAMETERS_OF: Record<string, keyof typeof parameters> = {
 };
 
 const headers = {
-  RequestId: { description: 'Id of the request in the log: the one of the request, if it has any.', ...requestId },
+  RequestId: {
+    description: 'Id of the request in the log: the one of the request, if it has any.',
+    ...requestId,
+    example: '0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55',
+  },
   RetryAfter: {
     description: 'Seconds after which to try again.',
     schema: { type: 'integer', minimum: 0 },
@@ -105,15 +106,19 @@ const headersOf = (method: string, status: string) => ({
 });
 
 /** @param referenced returns the reference to a shape that has a name */
-export function sharedResponses({ includeCode }: ErrorFormat, referenced: (shape: object) => object): SharedResponses {
-  const share = (name: string, description: string, shape: object, headers: object = headersOfAll) => ({
-    name,
-    response: {
-      description,
-      headers: { ...headers },
-      content: { 'application/json': { schema: referenced(shape) } },
-    },
-  });
+export function sharedResponses(
+  { failure, includeCode }: ErrorFormat,
+  referenced: (shape: object) => object,
+): SharedResponses {
+  const share = (name: string, description: string, example: object, headers: object = headersOfAll) => {
+    const schema = referenced('error' in example ? StorageError : Message);
+    return {
+      name,
+      response: { description, headers: { ...headers }, content: { 'application/json': { schema, example } } },
+    };
+  };
+  const shareMessage = (name: string, description: string, message: string, headers?: object) =>
+    share(name, description, { message }, headers);
   return {
     304: {
       name: 'NotModified',
@@ -122,27 +127,39 @@ export function sharedResponses({ includeCode }: ErrorFormat, referenced: (shape
         headers: { ...headersOfAll, ...tagHeaders },
       },
     },
-    400: share('BadRequest', 'The request is not valid. The message says why.', Message),
-    404: share('NotFound', 'There is no such record.', Message),
-    408: share(
+    400: shareMessage('BadRequest', 'The request is not valid. The message says why.', 'The request is not valid HTTP'),
+    404: shareMessage('NotFound', 'There is no such record.', 'Not found'),
+    408: shareMessage(
       'RequestTimeout',
       'The request has not arrived in time: its headers in 5 s, its body in 10 s.',
-      Message,
+      'The request has not arrived in time',
       {},
     ),
-    412: share(
+    412: shareMessage(
       'PreconditionFailed',
       'The record has none of the entity tags in If-Match. Nothing has been changed.',
-      Message,
+      'The record has changed since it was read',
     ),
-    413: share('ContentTooLarge', 'The body is larger than 1 MiB.', Message),
-    415: share('UnsupportedMediaType', 'The body has another media type or encoding than the service reads.', Message),
-    431: share('HeaderFieldsTooLarge', 'The URL and the headers are longer than 16 KiB together.', Message, {}),
-    500: share('InternalServerError', 'The service or its database has failed.', includeCode ? StorageError : Message),
-    503: share(
+    413: shareMessage('ContentTooLarge', 'The body is larger than 1 MiB.', 'Request body is too large'),
+    415: shareMessage(
+      'UnsupportedMediaType',
+      'The body has another media type or encoding than the service reads.',
+      'Unsupported Media Type',
+    ),
+    431: shareMessage(
+      'HeaderFieldsTooLarge',
+      'The URL and the headers are longer than 16 KiB together.',
+      'The URL and the headers are too long',
+      {},
+    ),
+    500: share('InternalServerError', 'The service or its database has failed.', {
+      message: failure,
+      ...(includeCode && { error: { code: '57P03' } }),
+    }),
+    503: shareMessage(
       'ServiceUnavailable',
       'The service is overloaded and has done nothing. The same request may succeed in a moment.',
-      Message,
+      'The service is overloaded, try again in a moment',
       { ...headersOfAll, 'retry-after': header('RetryAfter') },
     ),
   };
@@ -165,7 +182,9 @@ export function withSharedParts(path: Record<string, Operation>, shared: SharedR
   const reference = (status: string | number) => ({ $ref: `#/components/responses/${shared[status]!.name}` });
   const operations = Object.entries(path).map(([method, operation]) => {
     const own = Object.entries(operation.responses).map(([status, response]) => {
-      const isShared = response.description === shared[status]?.response.description;
+      const isShared =
+        response.description === shared[status]?.response.description &&
+        !response.content?.['application/json']?.example;
       return [
         status,
         isShared ? reference(status) : { ...response, headers: { ...headersOf(method, status), ...response.headers } },

@@ -3,17 +3,25 @@ import { asText, documentedAs } from './annotations.ts';
 
 /** A body that says in words what was done, or what was wrong. */
 export const Message = Type.Object(
-  { message: Type.String({ description: 'A sentence for people.', examples: ['Not found'] }) },
+  { message: Type.String({ description: 'A sentence for people.' }) },
   { $id: 'Message' },
 );
+
+/**
+ * A response with this message, as the document shows it.
+ * @param description what has happened, unless it is what all responses with the status say
+ */
+export const messageResponse = (message: string, description?: string) => ({
+  ...Message,
+  ...(description === undefined ? {} : { description }),
+  example: { message },
+});
 
 /** A failure with its code. */
 export const StorageError = Type.Object(
   {
-    message: Type.String({ examples: ['Database error'] }),
-    error: Type.Object({
-      code: Type.String({ description: 'A SQLSTATE or the name of a system error.', examples: ['57P03'] }),
-    }),
+    message: Type.String(),
+    error: Type.Object({ code: Type.String({ description: 'A SQLSTATE or the name of a system error.' }) }),
   },
   { $id: 'StorageError' },
 );

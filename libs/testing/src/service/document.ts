@@ -20,16 +20,20 @@ export interface ValueSchema {
 
 interface Content {
   description?: string;
-  content?: { 'application/json'?: { schema: ValueSchema } };
+  content?: { 'application/json'?: { schema: ValueSchema; example?: { message?: string } } };
+}
+
+interface Operation {
+  operationId: string;
+  parameters?: { in: string }[];
+  requestBody?: Content;
+  responses: Record<string, Content>;
 }
 
 /** The part of an OpenAPI 3.1 document that the tests read. */
 export interface OpenApiDocument {
   info: { version: string };
-  paths: Record<
-    string,
-    Record<string, { operationId: string; requestBody?: Content; responses: Record<string, Content> }>
-  >;
+  paths: Record<string, Record<string, Operation>>;
   components: Record<string, Record<string, object>>;
 }
 

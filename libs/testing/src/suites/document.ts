@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { sendJson } from '../http/send-json.ts';
-import type { OpenApiDocument } from '../service/document.ts';
+import { resolved, type OpenApiDocument } from '../service/document.ts';
 import type { SharedProcess } from '../service/processes.ts';
 
 /** Declares the tests of a service's OpenAPI document. */
@@ -21,10 +21,7 @@ export function testDocument(shared: SharedProcess, name: string) {
 
   test('/openapi.json says something of each response, and has no keywords of the service itself', async () => {
     const document = await read();
-    const operations = Object.values(document.paths).flatMap((path) =>
-      Object.entries(path).flatMap(([method, operation]) => (method === 'parameters' ? [] : [operation])),
-    );
-    for (const { operationId, requestBody, responses } of operations) {
+    for (const { operationId, requestBody, responses } of operationsOf(document)) {
       const undescribed = Object.values(responses).filter(({ description }) => description === 'Default Response');
       expect([operationId, undescribed]).toEqual([operationId, []]);
       const ofBodies = Object.keys(responses).filter((status) => ['413', '415'].includes(status));
@@ -36,6 +33,19 @@ export function testDocument(shared: SharedProcess, name: string) {
     expect(new Set(names)).toEqual(new Set(names?.filter((name) => /^"x-(request-id|total-count)"$/.test(name))));
   });
 
+  test('/openapi.json has the own message of each error, and no examples of headers, which tools would send', async () => {
+    const document = await read();
+    expect(JSON.stringify(document.components.parameters)).not.toContain('example');
+    for (const { operationId, parameters = [], responses } of operationsOf(resolved(document))) {
+      const headers = parameters.filter(({ in: place }) => place === 'header');
+      expect(JSON.stringify(headers)).not.toContain('example');
+      const errors = Object.entries(responses).filter(([status]) => Number(status) >= 400);
+      const messages = errors.map(([, { content }]) => content!['application/json']!.example?.message);
+      expect([operationId, messages]).toEqual([operationId, errors.map(() => expect.any(String))]);
+      expect(new Set(messages).size).toBe(errors.length);
+    }
+  });
+
   test(`openapi.json is the document that is served: \`npx nx openapi ${name}\` writes it`, async () => {
     const committed = JSON.parse(readFileSync('openapi.json', 'utf8')) as OpenApiDocument;
     const { info, ...served } = await read();
@@ -43,3 +53,8 @@ export function testDocument(shared: SharedProcess, name: string) {
     expect(committed).toEqual({ ...served, info: { ...info, version: committed.info.version } });
   });
 }
+
+const operationsOf = ({ paths }: OpenApiDocument) =>
+  Object.values(paths).flatMap((path) =>
+    Object.entries(path).flatMap(([method, operation]) => (method === 'parameters' ? [] : [operation])),
+  );

@@ -2,7 +2,7 @@ import type { IdempotencyKey } from '@rest-services/database';
 import { InvalidInputError } from '@rest-services/errors';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { Message } from '../../schema/schemas.ts';
+import { messageResponse } from '../../schema/schemas.ts';
 
 /** Without spaces: Node.js joins a repeated header by `, `. */
 const KEY_PATTERN = '^[!-~]{1,255}$';
@@ -14,14 +14,16 @@ export const IdempotencyHeaders = Type.Object({
     Type.String({
       pattern: KEY_PATTERN,
       description:
-        '1 to 255 visible ASCII characters, new for each record. Sent again with the same body within 24 hours, it creates nothing and gets the first response again.',
-      examples: ['8e03978e-40d5-43e8-bc93-6894a57f9324'],
+        '1 to 255 visible ASCII characters such as a UUID, new for each record. Sent again with the same body within 24 hours, it creates nothing and gets the first response again.',
     }),
   ),
 });
 
 /** Body of the 422 to a key that belongs to another request. */
-export const KeyReused = { ...Message, description: 'The Idempotency-Key was used with another body.' };
+export const KeyReused = messageResponse(
+  'Idempotency-Key was used for another request',
+  'The Idempotency-Key was used with another body.',
+);
 
 /**
  * Reads the key of a request; with the key go the route and the body as its validator has read it.
