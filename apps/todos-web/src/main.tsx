@@ -1,4 +1,5 @@
 import { render } from 'preact';
+import './translation.ts';
 import { App } from './app.tsx';
 import { registerServiceWorker } from './service-worker.ts';
 import './style/index.css';

@@ -8,7 +8,10 @@ const ADDRESS = '/sw.js';
 /** Registers what keeps pages and todos for a time without a connection. Pages work without it, on http:// for example. */
 export function registerServiceWorker() {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
-  const policy = trustedTypes?.createPolicy('service-worker', { createScriptURL: () => ADDRESS });
-  const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
-  workers?.register(policy?.createScriptURL(ADDRESS) ?? ADDRESS).catch(() => undefined);
+  try {
+    const policy = trustedTypes?.createPolicy('service-worker', { createScriptURL: () => ADDRESS });
+    navigator.serviceWorker.register(policy?.createScriptURL(ADDRESS) ?? ADDRESS).catch(() => undefined);
+  } catch {
+    // There are no service workers, or none are allowed.
+  }
 }

@@ -9,6 +9,9 @@ const files = BUILT_FILES;
 /** Name of the cache with the files of this build. */
 const BUILD = `build ${Object.values(files).join(' ')}`;
 
+/** Maximum wait for the network or the storage, where there is another way. */
+const SLOW_MS = 3_000;
+
 /** Name of the cache with the latest todos that a page has shown. They outlive a build. */
 const SHOWN = 'shown';
 
@@ -35,8 +38,8 @@ async function install() {
 }
 
 async function activate() {
-  for (const name of await caches.keys()) if (name !== BUILD && name !== SHOWN) await caches.delete(name);
   await worker.clients.claim();
+  for (const name of await caches.keys()) if (name !== BUILD && name !== SHOWN) await caches.delete(name);
   // The first page loaded its todos before this worker could keep them.
   const cache = await caches.open(SHOWN);
   for (const { url } of await worker.clients.matchAll()) {
@@ -51,14 +54,20 @@ async function activate() {
   }
 }
 
-/** Page of the network, else that of this build, whose scripts are in the same cache. */
-const page = (request: Request) => fetch(request).catch(() => kept(BUILD, '/'));
+/** Page of the network, else that of this build, whose scripts are in the same cache. A proxy without a service is no network. */
+async function page(request: Request) {
+  const coming = fetch(request);
+  const response = await within(SLOW_MS, coming).catch(() => undefined);
+  if (response && response.status < 500) return response;
+  return kept(BUILD, '/').catch(() => response ?? coming);
+}
 
 /** Names of these files have a hash of their content, so that a page of another build never gets one of this. */
 const builtFile = (request: Request) => kept(BUILD, request).catch(() => fetch(request));
 
 async function todos(event: FetchEvent) {
   const { request } = event;
+  if (request.cache === 'only-if-cached') return shown(request);
   try {
     const response = await fetch(request);
     // A cache that fails loses what was shown, and nothing else.
@@ -100,9 +109,13 @@ const dateOf = ({ headers }: Response) => Date.parse(headers.get('date') ?? '') 
 
 /** @throws TypeError when there is none: the page sees it as a network error */
 async function kept(name: string, request: RequestInfo) {
-  const cache = await caches.open(name);
-  return (await cache.match(request, { ignoreVary: true })) ?? absent();
+  const found = caches.open(name).then((cache) => cache.match(request, { ignoreVary: true }));
+  return (await within(SLOW_MS, found)) ?? absent();
 }
+
+/** @throws TypeError when it takes longer */
+const within = <Value>(ms: number, promise: Promise<Value>) =>
+  Promise.race([promise, new Promise<never>((_resolve, reject) => setTimeout(() => reject(new TypeError()), ms))]);
 
 function absent(): never {
   throw new TypeError('Not kept');

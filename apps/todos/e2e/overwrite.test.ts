@@ -53,17 +53,6 @@ describe('Nobody’s edit is overwritten', () => {
     await hides(page(), 'is not saved');
   });
 
-  test('by a text that waits for a choice; what was done after it is sent when it is discarded', async () => {
-    await writeOffline();
-    await page().locator('.waiting').waitFor();
-    await button('Mark as done').click();
-    await setOffline(false);
-    await shows(page(), '“Buy oat milk” is not saved.');
-    await button('Discard').click();
-    await settles(stored, ['✓ Buy rye bread']);
-    await hides(page(), 'is not saved');
-  });
-
   test.each([
     ['W/"…"', (tag: string) => `W/${tag}`],
     ['"…-gzip"', (tag: string) => tag.replace(/"$/, '-gzip"')],

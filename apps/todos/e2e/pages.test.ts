@@ -26,7 +26,6 @@ async function fitsPhone() {
 describe('Every page', () => {
   test.each([
     ['/', 'What’s left to do?', 'Todos'],
-    ['//', 'What’s left to do?', 'Todos'],
     ['/todos', 'All todos', 'All todos · Todos'],
     ['/todos/', 'All todos', 'All todos · Todos'],
     [`/todos?q=${'z'.repeat(255)}`, 'All todos', 'All todos · Todos'],

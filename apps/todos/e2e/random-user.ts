@@ -104,12 +104,15 @@ export function randomUser(page: Page, name: string, random: (below: number) => 
     async finish() {
       await page.context().setOffline(false);
       const unsent = async () => {
-        const stuck = page.getByRole('alert').locator('.failure').filter({ hasText: 'is not saved' }).first();
+        const stuck = page.getByRole('status').filter({ hasText: /(is|are) not saved\./ });
         if ((await stuck.count()) > 0) {
-          const [, text] = /“(.*)” is not saved/.exec(await stuck.innerText())!;
+          const which = stuck.getByText('Which?');
+          if ((await which.count()) > 0 && (await stuck.getByRole('listitem').count()) === 0) await which.click();
+          const words = stuck.locator('bdi').first();
+          const text = await words.innerText();
           for (const edit of diary.edits) if (edit.to === text) edit.isDropped = true;
-          await stuck.getByRole('button', { name: 'Discard' }).click();
-          await page.getByText(`“${text!}” is not saved`).waitFor({ state: 'hidden' });
+          await stuck.getByRole('button', { name: 'Discard' }).first().click();
+          await stuck.getByText(text, { exact: true }).waitFor({ state: 'hidden' });
         }
         // Otherwise the page waits longer after each failure.
         const again = page.getByRole('status').getByRole('button', { name: 'Try again' });

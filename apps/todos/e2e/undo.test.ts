@@ -93,12 +93,12 @@ describe('Undo', () => {
     await checkbox('Alpha').waitFor();
     const release = proxy().hold('PUT');
     await checkbox('Beta').check();
-    await shows(page(), '“Beta” is done, not yet saved.');
+    await shows(page(), '“Beta” is done. Not saved yet.');
     await axeFindsNothing(page());
     await button('Undo').click();
     expect([await checkbox('Beta').isChecked(), await focused()]).toEqual([false, 'Done: Beta']);
     await checkbox('Alpha').check();
-    await shows(page(), '“Alpha” is done, not yet saved.');
+    await shows(page(), '“Alpha” is done. Not saved yet.');
     expect(await stored()).toEqual(['Alpha', 'Beta']);
     release();
     await announced('“Alpha” is done.');

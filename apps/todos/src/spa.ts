@@ -32,8 +32,11 @@ const pageTypes = ['text/html', 'text/html; charset=utf-8', 'application/xhtml+x
 const listPages = ['/', '/todos'];
 const listPreload = '</api/todos>; rel=preload; as=fetch; crossorigin';
 
-/** Last segment of a path that names a file, which is not a page. */
-const fileName = /\.[a-z]\w*$/i;
+/** Paths that can only be files, by their endings or where they lie, and paths with an empty segment. */
+const noPage = /^\/assets\/|\.(?:js|css|map|json|webmanifest|ico|png|svg|woff2|txt|xml)$|\/\//i;
+
+/** What browsers fetch to show as a page, or by a script; anything else is a part of a page. */
+const destinations = ['document', 'iframe', 'frame', 'empty'];
 
 /** Serves the files of the client, and its index page at every other path that a browser may ask for. */
 export function serveClient(app: FastifyInstance) {
@@ -69,10 +72,11 @@ export function serveClient(app: FastifyInstance) {
       },
     });
     scope.get('/*', { schema: { hide: true } }, (request, reply) => {
-      void reply.header('vary', [reply.getHeader('vary') ?? [], 'accept'].flat().join(', '));
+      void reply.header('vary', [reply.getHeader('vary') ?? [], 'accept', 'sec-fetch-dest'].flat().join(', '));
+      const { 'sec-fetch-dest': destination = 'document' } = request.headers as Record<string, string>;
       // A program that asks for JSON alone must not get a page for a path that it has mistyped.
-      const isPage = new Negotiator(request).mediaType(pageTypes) && !fileName.test(request.url.split('?')[0]!);
-      if (!isPage) throw new NotFoundError('Not found');
+      const isWanted = new Negotiator(request).mediaType(pageTypes) && destinations.includes(destination);
+      if (!isWanted || noPage.test(request.url.split('?')[0]!)) throw new NotFoundError('Not found');
       return reply.sendFile('index.html');
     });
   });

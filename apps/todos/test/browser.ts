@@ -140,6 +140,11 @@ function locators(page: () => Page) {
     field,
     description: () => page().getByLabel('Description', { exact: true }),
     rows: () => page().getByRole('listitem').allInnerTexts(),
+    /** The filters of the list, with their counts. */
+    filters: async () => {
+      const texts = await page().getByRole('navigation', { name: 'Filter' }).getByRole('link').allInnerTexts();
+      return texts.map((text) => text.trim().replace(/\s+/, ' '));
+    },
 
     /** Adds todos above the list. */
     add: async (...texts: string[]) => {

@@ -26,6 +26,9 @@ interface Seen {
   status: number | undefined;
 }
 
+/** What a request waits for that is never answered. */
+export const forEver = new Promise<never>(() => undefined);
+
 /**
  * Starts a proxy in front of the service, where tests make faults that also a service worker meets.
  * `fault` decides about each request to the API; `seen` has those that have been passed on or answered.
@@ -36,6 +39,8 @@ async function startProxy(target: () => string) {
     url: '',
     seen,
     fault: undefined as ((incoming: IncomingMessage) => Fault | undefined) | undefined,
+    /** What happens to pages and their files. */
+    pageFault: undefined as Fault | undefined,
     count: (method: string) => seen.filter((each) => each.method === method).length,
     statuses: (method: string) => seen.filter((each) => each.method === method).map(({ status }) => status),
     /** Holds the requests of a method, after a number of them. @returns what lets them pass */
@@ -64,7 +69,7 @@ async function startProxy(target: () => string) {
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const { method = '', url: path = '', headers } = incoming;
     const isApi = path.startsWith('/api/');
-    const fault = (isApi && proxy.fault?.(incoming)) || {};
+    const fault = (isApi ? proxy.fault?.(incoming) : proxy.pageFault) ?? {};
     const drop = () => incoming.socket.destroy();
     await fault.before;
     if (fault.lose === 'request') return drop();
@@ -107,6 +112,7 @@ export function useProxy(target: () => string) {
   });
   beforeEach(() => {
     proxy.fault = undefined;
+    proxy.pageFault = undefined;
     proxy.seen.length = 0;
   });
   afterAll(() => proxy.stop());

@@ -21,19 +21,25 @@ const isPage = /^<!doctype html>/i;
 const notFound = { status: 404, text: '{"message":"Not found"}' };
 
 describe('In production mode', () => {
-  test.each(['/', '/todos', '/todos/edit/1', '/anything/else', '/todos/%', '/api/todo'])(
-    'GET %s answers the index page, which is not cached, and HEAD without it',
-    async (path) => {
-      const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
-      for (const method of ['GET', 'HEAD']) {
-        const { status, headers, text } = await get(path, { accept }, method);
-        expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-        expect(headers.get('cache-control')).toBe('no-cache');
-        if (path !== '/') expect(headers.get('vary')).toMatch(/\baccept\b(?!-)/);
-        expect(text).toMatch(method === 'GET' ? isPage : /^$/);
-      }
-    },
-  );
+  test.each([
+    '/',
+    '/todos/',
+    '/todos/edit/1',
+    '/todos/1.html',
+    '/users/john.doe',
+    '/v1.2/assets',
+    '/todos/%',
+    '/api/todo',
+  ])('GET %s answers the index page, which is not cached, and HEAD without it', async (path) => {
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers, text } = await get(path, { accept }, method);
+      expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(headers.get('cache-control')).toBe('no-cache');
+      if (path !== '/') expect(headers.get('vary')).toMatch(/\baccept\b(?!-)/);
+      expect(text).toMatch(method === 'GET' ? isPage : /^$/);
+    }
+  });
 
   test.each(['*/*', 'text/*', 'TEXT/HTML', 'text/html;charset=UTF-8', 'application/xhtml+xml', undefined])(
     'a caller that accepts %s gets the page',
@@ -51,10 +57,27 @@ describe('In production mode', () => {
     expect(await get('/api/todo', { accept })).toMatchObject(notFound);
   });
 
-  test.each(['/assets/nope.js', '/favicon.ico', '/todos/1.html', '/x.css?y=1'])(
-    'GET %s, which names a file that is not there, is 404',
+  const endings = ['js', 'css', 'map', 'json', 'webmanifest', 'ico', 'png', 'svg', 'woff2', 'txt', 'xml'];
+  const files = ['/assets/nope', '/assets/1.html', '//api/todos', '/todos//1', '/x.CSS?y=1'];
+  test.each([...files, ...endings.map((ending) => `/todos/x.${ending}`)])(
+    'GET %s, which can only be a file or nothing, is 404',
     async (path) => {
       expect(await get(path, { accept: 'text/html,*/*' })).toMatchObject(notFound);
+    },
+  );
+
+  test.each(['document', 'iframe', 'empty', 'script', 'style', 'image', 'font', 'serviceworker', 'video'])(
+    'what a browser fetches as %s from a path without an ending is a page only where one can be shown',
+    async (destination) => {
+      // fetch() of Node.js, like that of a browser, sets the header itself.
+      const sent = request(`${service.url}/todos/x`, { headers: { 'sec-fetch-dest': destination } }).end();
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      response.resume();
+      const isPart = !['document', 'iframe', 'empty'].includes(destination);
+      expect([response.statusCode, response.headers.vary]).toEqual([
+        isPart ? 404 : 200,
+        expect.stringContaining('sec-fetch-dest'),
+      ]);
     },
   );
 

@@ -19,10 +19,10 @@ export function Linked({ text }: { text: string }) {
     end = index + address.length;
   }
   return (
-    <>
+    <bdi translate={false}>
       {parts}
       {text.slice(end)}
-    </>
+    </bdi>
   );
 }
 

@@ -1,9 +1,10 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { stopBatch } from '../data/changes.ts';
 import { formatCount } from '../data/format.ts';
 import { outbox } from '../data/outbox.ts';
 import { createStore } from '../data/store.ts';
 import { useListener } from '../hooks/use-listener.ts';
+import { CloseIcon } from './icons.tsx';
 
 /** Long enough to read twice. */
 const SHOWN_MS = 8_000;
@@ -17,8 +18,13 @@ interface Notice {
   /** Quoted before the text. It may be written in any direction. */
   subject?: string;
   text: string;
+  /** Whether it is not saved yet, which is said when that takes long. */
+  isPending?: () => boolean;
   onUndo?: (() => void) | undefined;
 }
+
+/** Most changes have been saved before. */
+const PENDING_MS = 1_000;
 
 /** Height of a window's end that a notice may cover, on a phone. */
 const COVERED_PX = 170;
@@ -55,6 +61,8 @@ export function useAnnouncement(text: string | undefined) {
 
 export function Notices() {
   const { notice, isAtTop, said } = store.use();
+  outbox.use();
+  const [isLate, setLate] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const focusedBefore = useRef<Element | null>(null);
 
@@ -65,7 +73,12 @@ export function Notices() {
       else store.update({ notice: undefined });
     };
     let timer = setTimeout(close, SHOWN_MS);
-    return () => clearTimeout(timer);
+    const late = setTimeout(() => setLate(true), PENDING_MS);
+    return () => {
+      clearTimeout(timer);
+      clearTimeout(late);
+      setLate(false);
+    };
   }, [notice]);
 
   useListener('keydown', ({ key, target, defaultPrevented }) => {
@@ -89,44 +102,56 @@ export function Notices() {
     notice!.onUndo!();
   }
 
-  // The regions are always there: one that comes together with its text is not announced.
+  const words = notice && (
+    <>
+      {notice.isUndo && 'Undone: '}
+      {notice.subject && (
+        <>
+          “<bdi translate={false}>{notice.subject}</bdi>”{' '}
+        </>
+      )}
+      {notice.text}
+    </>
+  );
+  const pending = isLate && notice?.isPending?.() && 'Not saved yet.';
+
+  // The regions are always there: one that comes together with its text is not announced. They have no buttons, whose names would be
+  // read too, and stand beside what scrolls.
   return (
-    <div
-      class={isAtTop ? 'notices top' : 'notices'}
-      ref={box}
-      onFocusIn={({ relatedTarget }) => {
-        const before = relatedTarget as Element | null;
-        if (before && !box.current!.contains(before)) focusedBefore.current = before;
-      }}
-    >
-      <Batches />
-      <div role="status">
+    <>
+      <aside
+        aria-label="Messages"
+        class={isAtTop ? 'notices top' : 'notices'}
+        ref={box}
+        onFocusIn={({ relatedTarget }) => {
+          const before = relatedTarget as Element | null;
+          if (before && !box.current!.contains(before)) focusedBefore.current = before;
+        }}
+      >
+        <Batches />
         {notice && (
-          <div key={notice.about} class="line notice">
+          <div key={notice.about} class="notice">
             <p>
-              {notice.isUndo && 'Undone: '}
-              {notice.subject && (
-                <>
-                  “<bdi>{notice.subject}</bdi>”{' '}
-                </>
-              )}
-              {notice.text}
+              {words} {pending}
             </p>
             {notice.onUndo && (
               <button type="button" onClick={undo}>
                 Undo
               </button>
             )}
-            <button type="button" onClick={dismiss}>
-              Close
+            <button type="button" aria-label="Close" onClick={dismiss}>
+              <CloseIcon />
             </button>
           </div>
         )}
-      </div>
+      </aside>
       <p class="hidden" role="status">
-        {said}
+        {words}
       </p>
-    </div>
+      <p class="hidden" role="status">
+        {pending || said}
+      </p>
+    </>
   );
 }
 
@@ -140,13 +165,13 @@ function Batches() {
       {batches.map(({ name, of, left, isCompleted }) => {
         const text = `${formatCount(of - left)} of ${formatCount(of)} todos are ${isCompleted ? 'done' : 'open again'}`;
         return (
-          <aside key={name} class="line notice">
+          <div key={name} class="notice">
             <p>{text}.</p>
             <progress aria-label={text} value={of - left} max={of} />
             <button type="button" onClick={() => stopBatch(name)}>
               Stop
             </button>
-          </aside>
+          </div>
         );
       })}
     </>

@@ -46,7 +46,7 @@ export function Row({ todo: { id, description, isCompleted }, isSelected, isWait
         />
       </label>
       <a {...(!isNew && { href: `/todos/${id}` })} dir="auto">
-        <span>{description}</span>
+        <span translate={false}>{description}</span>
       </a>
       {isWaiting && (
         <span class="waiting small">

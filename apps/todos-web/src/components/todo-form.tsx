@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { changesOf, outbox } from '../data/outbox.ts';
 import { remainingOf, TOO_LONG, type Values } from '../data/description.ts';
 import { useDraft } from '../hooks/use-draft.ts';
 import { useSave, valuesLike, type SaveOptions } from '../hooks/use-save.ts';
@@ -21,6 +22,7 @@ export function TodoForm(props: TodoFormProps) {
     values: valuesLike(initial, stuck.mine),
   };
   const draft = useDraft(draftKey, initial, unsaved);
+  outbox.use();
   const { conflict } = draft;
   const { description, isCompleted } = draft.values;
   const { isGone, isSaving, problem, save, drop, clearProblem } = useSave(draft, props);
@@ -88,6 +90,7 @@ export function TodoForm(props: TodoFormProps) {
       {conflict && (
         <Versions
           {...conflict}
+          isStored={!changesOf(props.id!).some(({ state }) => state === 'waiting')}
           fieldset={versions}
           isDisabled={isSaving}
           error={wasTried && mustChoose ? 'Choose one of them first.' : undefined}

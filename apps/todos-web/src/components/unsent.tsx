@@ -1,68 +1,103 @@
 import { connection } from '../data/api.ts';
+import { discard } from '../data/changes.ts';
 import { formatCount, shortened } from '../data/format.ts';
-import { outbox, update, waiting, type Change } from '../data/outbox.ts';
+import { outbox, waiting, type Change } from '../data/outbox.ts';
 import { useLocation } from '../data/router.ts';
-import { isOnItsWay, send } from '../data/sender.ts';
+import { sendEverywhere } from '../data/sender.ts';
 
 /** Changes that are listed by name; the others are counted. */
 const MOST_LISTED = 20;
 
-/** Says above each page whether the service is there, and how many changes are unsent or refused. */
+const changesAre = (count: number) => (count === 1 ? '1 change is' : `${formatCount(count)} changes are`);
+
+/** Says above each page whether the service is there, and which changes are unsent or refused, and why. */
 export function Unsent() {
-  const { isOnline, isKept: isOld } = connection.use();
-  const { waiting: count, stuck, trouble, isKept } = outbox.use();
-  const why = isOnline ? (trouble ?? (isOld ? 'The server cannot be reached.' : undefined)) : 'You are offline.';
-  const isUnsafe = !isKept && count > 0;
-  const changes = `${count === 1 ? '1 change is' : `${formatCount(count)} changes are`} not sent yet`;
+  const { url } = useLocation();
+  const { stuck } = outbox.use();
+  // A form says so itself.
+  const refused = stuck.filter((change) => url !== formOf(change));
   return (
-    <>
-      <div role="status">
-        {(why || isUnsafe) && (
-          <div class="card line banner">
-            <p>
-              {why} {why && (isOld || !isOnline) && 'What is shown may be out of date.'}{' '}
-              {!isOnline && count === 0 && 'What you change is sent when you are back online.'}
-              {count > 0 && (
-                <>
-                  <b>{changes}.</b>{' '}
-                  {isKept
-                    ? `This browser keeps ${count === 1 ? 'it' : 'them'}${isOnline ? ', and tries again.' : ' until you are back online.'}`
-                    : 'This browser stores nothing: leave the page open until then.'}
-                </>
-              )}
-            </p>
-            {count > 0 && isOnline && (
-              <button type="button" onClick={() => void send()}>
-                Try again
-              </button>
-            )}
-            {count > 0 && <List />}
-          </div>
-        )}
-      </div>
-      <div role="alert">
-        {stuck.map((change) => (
-          <Stuck key={change.key} change={change} />
-        ))}
-      </div>
-    </>
+    <div role="status">
+      <Waiting />
+      {refused.length > 0 && <Refused changes={refused} />}
+    </div>
   );
 }
 
-function List() {
-  const changes = [...waiting.single.values(), ...waiting.batch.values()];
+function Waiting() {
+  const { isOnline, whyKept } = connection.use();
+  const { waiting: count, elsewhere, trouble, isKept } = outbox.use();
+  const why = isOnline ? (trouble ?? whyKept) : 'You are offline.';
+  const isUnsafe = !isKept && count > 0;
+  if (!why && !isUnsafe && elsewhere === 0) return null;
+  if (!why && !isUnsafe) {
+    return (
+      <div class="card line banner late">
+        <p>{changesAre(elsewhere)} not sent yet: another tab of this browser has to.</p>
+        <TryAgain />
+      </div>
+    );
+  }
+  return (
+    <div class="card line banner">
+      <p>
+        {why} {(whyKept ?? !isOnline) && 'What is shown may be out of date.'}{' '}
+        {!isOnline && count === 0 && 'What you change is sent when you are back online.'}
+        {count > 0 && (
+          <>
+            <b>{changesAre(count)} not sent yet.</b>{' '}
+            {isKept
+              ? `This browser keeps ${count === 1 ? 'it' : 'them'}${isOnline ? ', and tries again.' : ' until you are back online.'}`
+              : 'This browser stores nothing: leave the page open until then.'}
+          </>
+        )}
+      </p>
+      {count > 0 && isOnline && <TryAgain />}
+      {count > 0 && <Which changes={[...waiting.single.values(), ...waiting.batch.values()]} />}
+    </div>
+  );
+}
+
+const TryAgain = () => (
+  <button type="button" onClick={sendEverywhere}>
+    Try again
+  </button>
+);
+
+/** Changes that a person has to decide about: their texts may be nowhere else. */
+function Refused({ changes }: { changes: Change[] }) {
+  const [{ mine, problem }] = changes as [Change];
+  const isSame = changes.every((change) => change.problem!.message === problem!.message);
+  return (
+    <div class="card line banner">
+      {changes.length === 1 ? (
+        <>
+          <p>
+            “<bdi translate={false}>{shortened(mine.description)}</bdi>” is not saved. {problem!.message}
+          </p>
+          <Answers change={changes[0]!} />
+        </>
+      ) : (
+        <>
+          <p>
+            <b>{changesAre(changes.length)} not saved.</b> {isSame && problem!.message}
+          </p>
+          <Which changes={changes} isReasonGiven={!isSame} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Which({ changes, isReasonGiven = false }: { changes: Change[]; isReasonGiven?: boolean }) {
   return (
     <details>
       <summary>Which?</summary>
       <ul>
         {changes.slice(0, MOST_LISTED).map((change) => (
           <li key={change.key}>
-            {kindOf(change)}: <bdi>{shortened(change.mine.description)}</bdi>{' '}
-            {!change.base && change.sentAt === undefined && (
-              <button type="button" onClick={() => isOnItsWay(change.key) || void update([], [change.key])}>
-                Discard
-              </button>
-            )}
+            {kindOf(change)}: <bdi translate={false}>{shortened(change.mine.description)}</bdi>{' '}
+            {isReasonGiven && change.problem!.message} <Answers change={change} />
           </li>
         ))}
       </ul>
@@ -71,32 +106,30 @@ function List() {
   );
 }
 
+/** What can be done about a change: open its form when it was refused, and drop it unless it may have arrived. */
+function Answers({ change }: { change: Change }) {
+  const { state, base, sentAt } = change;
+  const isStuck = state === 'stuck';
+  return (
+    <span>
+      {isStuck && (
+        <a class="button quiet" href={formOf(change)}>
+          Open the form
+        </a>
+      )}{' '}
+      {(isStuck || (!base && sentAt === undefined)) && (
+        <button type="button" onClick={() => discard(change)}>
+          Discard
+        </button>
+      )}
+    </span>
+  );
+}
+
+const formOf = ({ key, base, mine }: Change) => (base ? `/todos/edit/${mine.id}` : `/todos/new?again=${key}`);
+
 function kindOf({ base, mine }: Change) {
   if (!base) return 'New';
   if (base.description !== mine.description) return 'Text';
   return mine.isCompleted ? 'Done' : 'Open again';
-}
-
-/** A change that a person has to decide about: its text may be nowhere else. */
-function Stuck({ change }: { change: Change }) {
-  const { url } = useLocation();
-  const { key, base, mine, problem } = change;
-  const form = base ? `/todos/edit/${mine.id}` : `/todos/new?again=${key}`;
-  // The form itself says so.
-  if (url === form) return null;
-  return (
-    <div class="card line failure">
-      <p>
-        “<bdi>{mine.description}</bdi>” is not saved. {problem!.message}
-      </p>
-      <span>
-        <a class="button quiet" href={form}>
-          Open the form
-        </a>{' '}
-        <button type="button" onClick={() => void update([], [key])}>
-          Discard
-        </button>
-      </span>
-    </div>
-  );
 }

@@ -1,5 +1,6 @@
 import type { TodosPaths } from '@rest-services/client';
 import { createStore } from './store.ts';
+import { SLOW_MS, TooLate, within } from './within.ts';
 
 type JsonOf<Operation> = Operation extends { responses: { 200: { content: { 'application/json': infer Json } } } }
   ? Json
@@ -11,9 +12,9 @@ export type Todo = JsonOf<TodosPaths['/api/todos/{id}']['get']>;
 const TIMEOUT_MS = 15_000;
 
 /** Ten thousand todos are 800 kB, and a phone may have a bad day. */
-const LIST_TIMEOUT_MS = 60_000;
+const BODY_TIMEOUT_MS = 60_000;
 
-/** As `fetchWithRetries` of the client does, which would take 0.5 of the 22 kB: here, the outbox retries what is lost. */
+/** As `fetchWithRetries` of the client does, which would take 0.5 kB: here, the outbox retries what is lost. */
 const MAX_RETRIES = 3;
 const MAX_RETRY_AFTER_S = 30;
 
@@ -36,8 +37,8 @@ export class Problem extends Error {
 export const connection = createStore({
   /** Whether the browser believes that it has a network. */
   isOnline: navigator.onLine,
-  /** Whether the last response was one that the service worker has kept from an earlier visit, rather than the service's. */
-  isKept: false,
+  /** Why the last response was one that this browser has kept from an earlier visit, rather than the service's. */
+  whyKept: undefined as string | undefined,
 });
 for (const event of ['online', 'offline'])
   addEventListener(event, () => connection.update({ isOnline: navigator.onLine }));
@@ -46,28 +47,66 @@ for (const event of ['online', 'offline'])
 export const asProblem = (reason: unknown) =>
   reason instanceof Problem ? reason : new Problem('failed', 'The server has a problem.');
 
+/** A time by the clock of the browser, and by that of the service, as its last response had it. */
+export interface Moment {
+  here: number;
+  there?: number | undefined;
+}
+
+/** How far the clock of the service is ahead of the one that nobody sets. */
+let serviceAhead: number | undefined;
+
+let hear: () => void;
+
+/** Settles with the first response of the service, which tells its time. */
+export const heard = new Promise<void>((resolve) => (hear = resolve));
+
+export const now = (): Moment => ({
+  here: Date.now(),
+  there: serviceAhead === undefined ? undefined : performance.now() + serviceAhead,
+});
+
+/** Where an answer comes from: this browser alone, the service alone, or the service and, without a network, this browser. */
+type Source = 'kept' | 'fresh' | 'any';
+
 // Each of these throws a Problem.
 
+/**
+ * Takes what the service sends; before that, when it is slow, what this browser has kept.
+ * @returns what has been made of the service's answer
+ */
+export async function soonest<Answer, Taken>(
+  ask: (source: Source) => Promise<Answer>,
+  take: (answer: Answer) => Promise<Taken>,
+) {
+  const coming = ask('any');
+  let hasCome = false;
+  void within(SLOW_MS, coming).catch(async (reason: unknown) => {
+    const kept = reason instanceof TooLate && (await ask('kept').catch(() => undefined));
+    if (!kept || hasCome) return;
+    connection.update({ whyKept: SLOW });
+    await take(kept);
+  });
+  const answer = await coming;
+  hasCome = true;
+  return take(answer);
+}
+
 /** @returns nothing while the list has the tag that it had before */
-export async function listTodos(tag?: string) {
-  const { data, response, isKept } = await request(
-    '/api/todos',
-    { headers: tag ? { 'if-none-match': tag } : {} },
-    LIST_TIMEOUT_MS,
-  );
+export async function listTodos(source: Source, tag?: string) {
+  const { data, response, isKept } = await request('/api/todos', {
+    ...from(source),
+    headers: tag && source === 'any' ? { 'if-none-match': tag } : {},
+  });
   if (response.status === 304) return undefined;
   if (!Array.isArray(data)) throw asProblem(data);
   return { todos: data as JsonOf<Paths['get']>, tag: response.headers.get('etag') ?? undefined, isKept };
 }
 
-/**
- * @param isFresh whether the service worker must not answer, because a write is made from it
- * @returns with the tag of the todo, as a strong one: a proxy that compresses makes it weak, and If-Match takes only strong ones
- */
-export async function readTodo(id: string, isFresh = false) {
-  const address = `/api/todos/${parseInt(id, 10)}`;
-  const { data, response, isKept } = await request(address, { cache: isFresh ? 'no-store' : 'default' });
-  if (isFresh && isKept) throw lost();
+/** @returns with the tag of the todo, as a strong one: a proxy that compresses makes it weak, and If-Match takes only strong ones */
+export async function readTodo(id: string, source: Source) {
+  const { data, response, isKept } = await request(`/api/todos/${parseInt(id, 10)}`, from(source));
+  if (source === 'fresh' && isKept) throw lost();
   const todo = data as Todo;
   if (typeof todo.description !== 'string') throw asProblem(todo);
   return { todo, tag: response.headers.get('etag')?.replace(/^W\//, ''), isKept };
@@ -95,18 +134,37 @@ async function write(method: string, body: object, headers: Record<string, strin
   return (await request('/api/todos', init)).data as JsonOf<Paths['post']>;
 }
 
-async function request(address: string, init: RequestInit = {}, timeoutMs = TIMEOUT_MS) {
+/** `no-store` passes by the service worker, because a write is made from the answer. */
+const from = (source: Source): RequestInit =>
+  source === 'kept'
+    ? { cache: 'only-if-cached', mode: 'same-origin' }
+    : { cache: source === 'fresh' ? 'no-store' : 'default' };
+
+async function request(address: string, init: RequestInit = {}) {
   let response: Response;
   let text: string;
+  const isKeptAlone = init.cache === 'only-if-cached';
+  const abort = new AbortController();
+  let limit = setTimeout(() => abort.abort(), TIMEOUT_MS);
   try {
-    response = await fetchAgain(address, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+    response = await fetchAgain(address, { ...init, signal: abort.signal });
+    clearTimeout(limit);
+    limit = setTimeout(() => abort.abort(), BODY_TIMEOUT_MS);
     text = await response.text();
-  } catch (cause) {
-    throw lost(cause);
+  } catch {
+    throw lost(abort.signal.aborted);
+  } finally {
+    clearTimeout(limit);
   }
   const { status, headers } = response;
-  const isKept = headers.has('x-kept');
-  if (isKept !== connection.get().isKept) connection.update({ isKept });
+  const isKept = isKeptAlone || headers.has('x-kept');
+  const whyKept = isKept ? LOST : undefined;
+  if (!isKeptAlone && whyKept !== connection.get().whyKept) connection.update({ whyKept });
+  const date = Date.parse(headers.get('date') ?? '');
+  if (!isKept && date) {
+    serviceAhead = date - performance.now();
+    hear();
+  }
   const data = parsed(text) as { message?: unknown } | undefined;
   if (status === 304 || (response.ok && data)) return { data: data as unknown, response, isKept };
   // What stands between may answer as well, in words of its own.
@@ -114,7 +172,7 @@ async function request(address: string, init: RequestInit = {}, timeoutMs = TIME
   if (typeof message === 'string') {
     if (status === 404) throw new Problem('missing', 'There is no such todo.');
     if (status === 412) throw new Problem('changed', 'It has been changed meanwhile.');
-    if ([400, 413, 422].includes(status)) throw new Problem('refused', message);
+    if ([400, 413, 422].includes(status)) throw new Problem('refused', refusal(init.body as string));
     if (status === 503) throw new Problem('failed', 'The server has too much to do. Try again in a moment.');
   }
   throw asProblem(text);
@@ -139,9 +197,12 @@ function parsed(text: string): unknown {
   }
 }
 
+/** Why a description is refused. Other reasons than a character that no database stores are met before it is sent. */
+const refusal = (body: string) =>
+  /\\u0000|\\ud[89a-f]/i.test(body) ? 'It has a character that cannot be stored.' : 'The server does not accept it.';
+
+const SLOW = 'The server takes too long to answer.';
+const LOST = 'The server cannot be reached.';
+
 /** Problem that explains a missing response. */
-function lost(cause?: unknown) {
-  const isSlow = cause instanceof DOMException && cause.name === 'TimeoutError';
-  const why = isSlow ? 'The server takes too long to answer.' : 'The server cannot be reached.';
-  return new Problem('failed', navigator.onLine ? why : 'You are offline.');
-}
+const lost = (isSlow = false) => new Problem('failed', navigator.onLine ? (isSlow ? SLOW : LOST) : 'You are offline.');

@@ -3,76 +3,111 @@ import { createRequestKey, type Todo } from './api.ts';
 import { formatCount, shortened } from './format.ts';
 import { idOf } from './ids.ts';
 import { isConflict, isSame, merge } from './merge.ts';
-import { changeOf, enter, isWaiting, update, waiting } from './outbox.ts';
+import { changeOf, changesOf, enter, isWaiting, outcomeOf, update, waiting, type Change } from './outbox.ts';
 import { isOnItsWay, send } from './sender.ts';
-import { store } from './todos.ts';
+import { read, write } from './storage.ts';
+import { outboxOpened, store } from './todos.ts';
 
 // What people do. Each change goes into the outbox, and what a notice says of it becomes true before it is said.
 
-/** A change that can be undone, of one todo or of several. */
+/** A change that can be undone, of one todo or of several in the same way. */
 interface Made {
   about: string;
-  before: Todo[];
-  after: Todo[];
-  batch?: { name: string; of: number };
+  ids: number[];
+  /** What it changed, as it was before, and as it is after. */
+  from: Partial<Todo>;
+  to: Partial<Todo>;
+  /** Text of the todo, where it is one. */
+  subject: string;
+  /** How many todos were to change together. */
+  batchOf?: number;
   isUndo?: boolean;
 }
 
-const history: Made[] = [];
+/** Under which this tab keeps what can be undone, when it is reloaded. */
+const HISTORY = 'history';
+
+/** Number of changes that can be undone after a reload. */
+const MAX_KEPT = 20;
+
+const history = read<Made[]>(HISTORY) ?? [];
+
+addEventListener('pagehide', () => {
+  write(
+    HISTORY,
+    history.slice(-MAX_KEPT).map((made) => ({ ...made, ids: made.ids.map(idOf) })),
+  );
+});
+
+// What is still on its way after a reload is told of when it has arrived.
+void outboxOpened.then(() => {
+  for (const made of history) if (made.batchOf) void follow(made, keysOfBatch(made.about));
+});
 
 /** Ticks todos, or takes their ticks away, and offers to undo that. */
 export function tick(todos: Todo[], isCompleted: Todo['isCompleted']) {
-  const before = todos.filter((todo) => todo.isCompleted !== isCompleted);
-  if (before.length === 0) return;
-  const made = toMake(before, (todo) => ({ ...todo, isCompleted }));
+  const changed = todos.filter((todo) => todo.isCompleted !== isCompleted);
+  if (changed.length === 0) return;
+  const from = { isCompleted: changed[0]!.isCompleted };
+  const made = toMake(changed, from, { isCompleted });
   history.push(made);
-  void make(made);
+  make(made);
 }
 
-function toMake(before: Todo[], change: (todo: Todo, index: number) => Todo): Made {
-  const [first, second] = before;
-  const about = second ? createRequestKey() : aboutTodo(first!.id);
-  return { about, before, after: before.map(change), ...(second && { batch: { name: about, of: before.length } }) };
+function toMake(todos: Todo[], from: Partial<Todo>, to: Partial<Todo>): Made {
+  const [first] = todos;
+  const isBatch = todos.length > 1;
+  return {
+    about: isBatch ? createRequestKey() : aboutTodo(first!.id),
+    ids: todos.map(({ id }) => id),
+    from,
+    to,
+    subject: shortened(first!.description),
+    ...(isBatch && { batchOf: todos.length }),
+  };
 }
 
 const aboutTodo = (id: number) => `todo ${idOf(id)}`;
 
-/** Makes a change, and tells of it: at once where it is one, and when it is saved. */
-async function make(made: Made) {
-  const { about, before, after, batch } = made;
-  const { outcomes } = enter(before.map((base, index) => ({ base, mine: after[index]!, ...(batch && { batch }) })));
+/** Makes a change, and tells of it: at once where it is one, and when it is saved where they are many. */
+function make(made: Made) {
+  const { about, ids, to, batchOf } = made;
+  const { shown } = store.get();
+  const todos = ids.flatMap((id) => shown.get(idOf(id)) ?? []);
+  const batch = batchOf && { batch: { name: about, of: batchOf } };
+  const { keys } = enter(todos.map((base) => ({ base, mine: { ...base, ...to }, ...batch })));
   if (!batch) tell(made);
-  const ended = await Promise.all(outcomes);
-  const isDone = (_todo: Todo, index: number) => ended[index] === 'done';
-  const saved = before.filter(isDone).length;
-  if (saved < before.length && !batch) {
-    const subject = shortened(before[0]!.description);
-    if (ended[0] === 'removed') notify({ about, subject, text: 'is no longer there.' });
-    return;
-  }
-  // Of a batch that was stopped, undo takes back what has been saved.
-  made.before = before.filter(isDone);
-  made.after = after.filter(isDone);
-  const isStill = made.isUndo || history.includes(made);
-  if (isStill && saved > 0 && (batch || isNoticed(about))) tell(made);
+  void follow(made, keys);
 }
 
-/** Tells of a change, and whether it is saved. */
+/** Waits for the changes that something was made of. Undo takes back what has been saved of it. */
+async function follow(made: Made, keys: string[]) {
+  if (keys.length === 0) return;
+  const { about, batchOf, subject } = made;
+  const ids = keys.map((key) => changeOf(key)!.mine.id);
+  const outcomes = await Promise.all(keys.map(outcomeOf));
+  if (batchOf) {
+    const unsaved = new Set(ids.filter((_id, index) => outcomes[index] !== 'done').map(idOf));
+    made.ids = made.ids.filter((id) => !unsaved.has(idOf(id)));
+    if (made.ids.length > 0 && (made.isUndo || history.includes(made))) tell(made);
+  } else if (outcomes[0] === 'gone') notify({ about, subject, text: 'is no longer there.' });
+  // The page says why it is not saved.
+  else if (outcomes[0] === 'stuck') closeNotice(about);
+}
+
 function tell(made: Made) {
-  const { about, before, after, batch, isUndo } = made;
-  const isSaved = !after.some(({ id }) => isWaiting(idOf(id)));
-  const subject = shortened(before[0]!.description);
-  const isText = !batch && before[0]!.description !== after[0]!.description;
-  const state = after[0]!.isCompleted ? 'done' : 'open again';
-  const rest = batch ? batch.of - after.length : 0;
-  const whole = isText
-    ? `is “${shortened(after[0]!.description)}” now`
-    : `${batch ? `${formatCount(after.length)} ${after.length === 1 ? 'todo is' : 'todos are'}` : 'is'} ${state}`;
+  const { about, ids, from, to, subject, batchOf, isUndo } = made;
+  const state = to.isCompleted ? 'done' : 'open again';
+  const count = `${formatCount(ids.length)} ${ids.length === 1 ? 'todo is' : 'todos are'}`;
+  const rest = batchOf ? batchOf - ids.length : 0;
+  const whole =
+    to.description === undefined ? `${batchOf ? count : 'is'} ${state}` : `is “${shortened(to.description)}” now`;
   notify({
     about,
     isUndo,
-    ...(batch ? {} : { subject, item: idOf(before[0]!.id) }),
-    text: `${whole}${isSaved ? '' : ', not yet saved'}${rest > 0 ? `; ${formatCount(rest)} stay as they were` : ''}.`,
+    ...(!batchOf && { subject: shortened(from.description ?? subject), item: idOf(ids[0]!) }),
+    text: `${whole}${rest > 0 ? `; ${formatCount(rest)} stay as they were` : ''}.`,
+    isPending: () => ids.some((id) => isWaiting(idOf(id))),
     onUndo: history.includes(made) ? () => takeBack(made) : undefined,
   });
 }
@@ -81,11 +116,11 @@ function tell(made: Made) {
 export function undo() {
   const last = history.at(-1);
   if (!last) notify({ about: 'undo', text: 'There is nothing to undo.' });
-  else if (isNoticed(last.about) || last.before.every(isInSight)) takeBack(last);
+  else if (isNoticed(last.about) || last.ids.every(isInSight)) takeBack(last);
   else tell(last);
 }
 
-function isInSight({ id }: Todo) {
+function isInSight(id: number) {
   const { top, bottom } = document.querySelector(`[data-item="${idOf(id)}"]`)?.getBoundingClientRect() ?? {};
   return top !== undefined && top >= 0 && bottom! <= innerHeight;
 }
@@ -94,67 +129,74 @@ function takeBack(made: Made) {
   const at = history.indexOf(made);
   if (at < 0) return;
   history.splice(at, 1);
-  closeNotice(made.about);
-  if (made.batch) stopBatch(made.batch.name);
+  const { about, ids, from, to, batchOf } = made;
+  closeNotice(about);
+  if (batchOf) stopBatch(about);
   const { shown } = store.get();
-  const before: Todo[] = [];
-  const after: Todo[] = [];
-  made.before.forEach((was, index) => {
-    const now = shown.get(idOf(was.id));
-    if (!now) return;
-    const changed = made.after[index]!;
+  const todos = ids.flatMap((id) => {
+    const now = shown.get(idOf(id));
     // What has been changed since stays.
-    const undone = merge(changed, { ...was, id: changed.id }, now);
-    if (isConflict(changed, was, now) || isSame(now, undone)) return;
-    before.push(now);
-    after.push(undone);
+    return now && !isConflict(to, from, now) && !isSame(merge(to, from, now), now) ? now : [];
   });
-  if (after.length === 0) {
-    notify({ about: made.about, text: 'It has been changed since.' });
-    return;
-  }
-  const undone = { ...toMake(before, (_todo, index) => after[index]!), isUndo: true };
-  void make(undone);
+  if (todos.length === 0) notify({ about, text: 'It has been changed since.' });
+  else make({ ...toMake(todos, to, from), isUndo: true });
 }
+
+const keysOfBatch = (name: string) =>
+  [...waiting.batch.values()].filter(({ batch }) => batch!.name === name).map(({ key }) => key);
 
 /** Leaves todos as they are whose change has not been sent yet. */
 export function stopBatch(name: string) {
-  const keys = [...waiting.batch.values()].filter(({ batch }) => batch!.name === name).map(({ key }) => key);
   void update(
     [],
-    keys.filter((key) => !isOnItsWay(key)),
+    keysOfBatch(name).filter((key) => !isOnItsWay(key)),
   );
+}
+
+/** Drops a change that waits, or that was refused; with a new todo, what was done to it. */
+export function discard({ key, base, mine }: Change) {
+  if (!isOnItsWay(key)) void update([], base ? [key] : changesOf(mine.id).map((change) => change.key));
 }
 
 /** Adds todos in their order. @returns how many have been saved, once it is known of all */
-export async function addTodos(descriptions: string[]) {
-  const { outcomes } = enter(descriptions.map((description) => ({ mine: { id: 0, description, isCompleted: 0 } })));
-  return (await Promise.all(outcomes)).filter((outcome) => outcome === 'done').length;
+export async function addTodos(todos: Omit<Todo, 'id'>[]) {
+  const outcomes = await Promise.all(todos.map((todo) => outcomeOf(addTodo({ id: 0, ...todo }).key)));
+  return outcomes.filter((outcome) => outcome === 'done').length;
+}
+
+/** Only a todo that exists can be done: a tick follows. */
+function addTodo(mine: Todo, replaced: string[] = []) {
+  const { kept, keys } = enter([{ mine: { ...mine, isCompleted: 0 } }], replaced);
+  const key = keys[0]!;
+  const base = changeOf(key)!.mine;
+  if (mine.isCompleted) enter([{ base, mine: { ...base, isCompleted: 1 } }]);
+  return { key, kept };
 }
 
 /**
- * Saves what was typed into a form.
+ * Saves what was typed over a todo, or a new one.
  * @param base the todo that it was typed over; without one, it becomes a new one
  * @param replaced an earlier change that it stands for
+ * @param isTold whether a notice names the change, because the form stays where it is
  */
-export function saveTyped(base: Todo | undefined, mine: Todo, replaced?: string) {
-  const { kept, outcomes, keys } = enter(
-    [base ? { base, mine } : { mine: { ...mine, isCompleted: 0 } }],
-    replaced ? [replaced] : [],
-  );
-  const key = keys[0]!;
-  const { id } = changeOf(key)!.mine;
-  if (!base && mine.isCompleted) enter([{ base: { ...mine, id, isCompleted: 0 }, mine: { ...mine, id } }]);
-  const made = base && !isSame(base, mine) && { about: aboutTodo(id), before: [base], after: [mine] };
+export function saveTyped(base: Todo | undefined, mine: Todo, replaced?: string, isTold = false) {
+  // A new todo that was refused keeps its place, to which later ticks belong.
+  const id = base ? mine.id : Math.min(0, (replaced && changeOf(replaced)?.mine.id) || 0);
+  const instead = replaced ? [replaced] : [];
+  const entered = base ? enter([{ base, mine }], instead) : addTodo({ ...mine, id }, instead);
+  const { kept } = entered;
+  const key = 'key' in entered ? entered.key : entered.keys[0]!;
+  const [from, to] = base ? [difference(mine, base), difference(base, mine)] : [{}, {}];
+  const made = base && !isSame(base, mine) ? toMake([base], from, to) : undefined;
   if (made) history.push(made);
-  const ended = outcomes[0]!.then((outcome) => {
-    if (outcome === 'done') {
-      notify({
-        about: made ? made.about : key,
-        text: 'Saved.',
-        onUndo: made ? () => takeBack(made) : undefined,
-      });
-    } else if (made && history.includes(made)) history.splice(history.indexOf(made), 1);
+  if (made && isTold) tell(made);
+  const ended = outcomeOf(key).then((outcome) => {
+    if (outcome === 'done' && !isTold) {
+      notify({ about: made?.about ?? key, text: 'Saved.', onUndo: made && (() => takeBack(made)) });
+    } else if (outcome !== 'done' && made && history.includes(made)) {
+      history.splice(history.indexOf(made), 1);
+      if (isTold) closeNotice(made.about);
+    }
     return outcome;
   });
   return {
@@ -165,3 +207,7 @@ export function saveTyped(base: Todo | undefined, mine: Todo, replaced?: string)
     ended: Promise.race([ended, kept.then(send).then(() => undefined)]),
   };
 }
+
+/** What of a todo is another in `some` than in `base`. */
+const difference = (base: Todo, some: Todo): Partial<Todo> =>
+  Object.fromEntries(Object.entries(some).filter(([name, value]) => value !== base[name as keyof Todo]));

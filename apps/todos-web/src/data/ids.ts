@@ -5,9 +5,9 @@ const firstIds = new Map<number, number>();
 
 export const negativeId = (key: string) => -parseInt(key, 10);
 
-export function learnId(key: string, id: number) {
-  realIds.set(negativeId(key), id);
-  firstIds.set(id, negativeId(key));
+export function learnId(first: number, id: number) {
+  realIds.set(first, id);
+  firstIds.set(id, first);
 }
 
 /** Present id of a todo that may have been shown before it had one. */

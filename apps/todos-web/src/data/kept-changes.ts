@@ -1,6 +1,10 @@
 import type { Change } from './outbox.ts';
+import { SLOW_MS, TooLate, within } from './within.ts';
 
 let opening: Promise<IDBDatabase> | undefined;
+
+/** Whether the storage did not answer in time. Until it does, nothing waits for it. */
+let isSilent = false;
 
 function open() {
   opening ??= new Promise<IDBDatabase>((resolve, reject) => {
@@ -17,31 +21,32 @@ function open() {
 }
 
 async function transact<Result>(mode: IDBTransactionMode, act: (changes: IDBObjectStore) => Result) {
-  const database = await open();
-  return new Promise<Result>((resolve, reject) => {
-    const transaction = database.transaction('outbox', mode);
-    const result = act(transaction.objectStore('outbox'));
-    // Otherwise it would be lost with a page that is closed in the same moment.
-    transaction.commit();
-    transaction.oncomplete = () => resolve(result);
-    transaction.onabort = () => reject(transaction.error!);
+  const acted = open().then(
+    (database) =>
+      new Promise<Result>((resolve, reject) => {
+        const transaction = database.transaction('outbox', mode);
+        const result = act(transaction.objectStore('outbox'));
+        // Otherwise it would be lost with a page that is closed in the same moment.
+        transaction.commit();
+        transaction.oncomplete = () => resolve(result);
+        transaction.onabort = () => reject(transaction.error!);
+      }),
+  );
+  acted.then(
+    () => (isSilent = false),
+    () => undefined,
+  );
+  return within(isSilent ? 0 : SLOW_MS, acted).catch((reason: unknown) => {
+    isSilent ||= reason instanceof TooLate;
+    throw reason;
   });
 }
 
-// Browsers that are told to store nothing throw at each use.
+// A browser that is told to store nothing has no storage, or throws, rejects or never answers.
 
 /** Reads the changes that this browser keeps, in their order. */
 export const readChanges = async () =>
   (await transact('readonly', (changes) => changes.getAll() as IDBRequest<Change[]>)).result;
-
-/** Forgets all that was done before a time, so that no earlier change of a todo outlives a later one. */
-export async function forgetDone(before: number) {
-  const over = (await readChanges()).filter(({ state, doneAt }) => state === 'done' && doneAt! < before);
-  await writeChanges(
-    [],
-    over.map(({ key }) => key),
-  );
-}
 
 /** Keeps changes, and forgets others, in one transaction. It ends when they survive a crash of the page. */
 export const writeChanges = (kept: Change[], forgotten: string[]) =>

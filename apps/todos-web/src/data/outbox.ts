@@ -1,7 +1,8 @@
-import { createRequestKey, type ProblemKind, type Todo } from './api.ts';
+import { createRequestKey, type Moment, type ProblemKind, type Todo } from './api.ts';
 import { learnId, negativeId } from './ids.ts';
-import { forgetDone, readChanges, writeChanges } from './kept-changes.ts';
+import { readChanges, writeChanges } from './kept-changes.ts';
 import { createStore } from './store.ts';
+import { isSentHere, listen, tab, tell } from './tabs.ts';
 
 /** One change of one todo, from the moment when a person makes it until a list of the service shows it. */
 export interface Change {
@@ -15,17 +16,16 @@ export interface Change {
   mine: Todo;
   /** Idempotency-Key of a new todo, and when it was sent first. */
   requestKey?: string;
-  sentAt?: number;
+  sentAt?: Moment;
   /** Changes that were made together, and how many they were. */
   batch?: { name: string; of: number };
   problem?: { kind: ProblemKind; message: string };
   /** What another client has made of the todo. */
   present?: Todo;
-  doneAt?: number;
 }
 
-/** How a change has ended; `removed` when a person took it back before it was sent. */
-export type Outcome = 'done' | 'stuck' | 'removed';
+/** How a change has ended; `removed` when a person took it back before it was sent, `gone` when its todo was deleted. */
+export type Outcome = 'done' | 'stuck' | 'removed' | 'gone';
 
 /** How far a batch has got. */
 type Progress = NonNullable<Change['batch']> & { left: number; isCompleted: Todo['isCompleted'] };
@@ -35,6 +35,8 @@ export const outbox = createStore({
   /** Whether it is known what earlier pages have left. */
   isOpened: false,
   waiting: 0,
+  /** How many of those that wait another tab sends. */
+  elsewhere: 0,
   stuck: [] as Change[],
   batches: [] as Progress[],
   /** Why what waits could not be sent. */
@@ -60,9 +62,14 @@ export const unkept = new Set<string>();
 /** Changes that wait no more. */
 const over = new Set<string>();
 
-const watchers = new Map<string, (outcome: Outcome) => void>();
-const channel = new BroadcastChannel('outbox');
-const tab = createRequestKey();
+/** Done changes that the page forgets, and the storage does not yet: the service worker may show an older list. */
+const forgotten = new Set<string>();
+
+/** Changes that the storage has not taken. */
+const unwritten = new Set<string>();
+
+const watchers = new Map<string, ((outcome: Outcome) => void)[]>();
+let doneEarlier: string[] = [];
 let latest = 0;
 let onTouched: (ids: Set<number>) => void;
 let onEntered: () => void;
@@ -84,14 +91,15 @@ export const changeOf = (key: string) => changes.get(key);
 export async function openOutbox(touched: typeof onTouched, entered: typeof onEntered) {
   onTouched = touched;
   onEntered = entered;
-  channel.onmessage = ({ data }: MessageEvent<{ put: Change[]; removed: string[]; trouble?: string }>) => {
-    apply(data.put, data.removed);
-    if ('trouble' in data) outbox.update({ trouble: data.trouble });
-  };
+  listen(({ put = [], removed = [], isSendAsked }) => {
+    apply(put, removed);
+    if (isSendAsked) onEntered();
+  });
   addEventListener('beforeunload', (event) => {
     if (!outbox.get().isKept && waiting.single.size + waiting.batch.size > 0) event.preventDefault();
   });
   await reread(true);
+  doneEarlier = doneKeys();
   outbox.update({ isOpened: true });
   entered();
 }
@@ -107,13 +115,6 @@ export async function reread(isFirst = false) {
   );
 }
 
-/** Tells other tabs, too, why nothing can be sent, or that it can. */
-export function setTrouble(trouble: string | undefined) {
-  if (trouble === outbox.get().trouble) return;
-  outbox.update({ trouble });
-  channel.postMessage({ put: [], removed: [], trouble });
-}
-
 /**
  * Takes changes in: they show at once, and are sent when they would survive a crash.
  * @param replaced keys of changes that are dropped for them
@@ -123,14 +124,21 @@ export function enter(made: Pick<Change, 'base' | 'mine' | 'batch'>[], replaced:
     latest = Math.max(latest + 1, Date.now());
     const key = `${latest}-${tab}`;
     unkept.add(key);
-    const isNew = change.base === undefined;
-    const mine = isNew ? { ...change.mine, id: negativeId(key) } : change.mine;
-    return { ...change, mine, key, state: 'waiting', ...(isNew && { requestKey: createRequestKey() }) };
+    if (change.base) return { ...change, key, state: 'waiting' };
+    const mine = { ...change.mine, id: change.mine.id || negativeId(key) };
+    return { ...change, mine, key, state: 'waiting', requestKey: createRequestKey() };
   });
-  const outcomes = entered.map(({ key }) => new Promise<Outcome>((resolve) => watchers.set(key, resolve)));
   apply(entered, replaced);
-  const kept = keepInChunks(entered, replaced);
-  return { kept, outcomes, keys: entered.map(({ key }) => key) };
+  return { kept: keepInChunks(entered, replaced), keys: entered.map(({ key }) => key) };
+}
+
+/** Tells how a change ends. */
+export function outcomeOf(key: string) {
+  return new Promise<Outcome>((resolve) => {
+    const { state } = changes.get(key) ?? { state: 'removed' };
+    if (state === 'waiting') watchers.set(key, [...(watchers.get(key) ?? []), resolve]);
+    else resolve(state);
+  });
 }
 
 async function keepInChunks(entered: Change[], replaced: string[]) {
@@ -144,34 +152,47 @@ async function keepInChunks(entered: Change[], replaced: string[]) {
 }
 
 /** Replaces changes by what has become of them, and removes others. */
-export async function update(put: Change[], removed: string[] = []) {
-  apply(put, removed);
+export async function update(put: Change[], removed: string[] = [], outcome?: Outcome) {
+  apply(put, removed, outcome);
   await keep(put, removed);
   // Later changes of the same todo have waited for it.
   if (removed.length > 0) onEntered();
 }
 
 async function keep(put: Change[], removed: string[]) {
-  const isKept = await writeChanges(put, removed).then(
-    () => true,
-    () => false,
-  );
+  const written = [...[...unwritten].flatMap((key) => changes.get(key) ?? []), ...put];
+  unwritten.clear();
+  await writeChanges(written, removed).catch(() => written.forEach(({ key }) => unwritten.add(key)));
+  const isKept = unwritten.size === 0;
   if (isKept !== outbox.get().isKept) outbox.update({ isKept });
-  channel.postMessage({ put, removed });
+  tell({ put, removed });
 }
 
-/** Forgets what is done and shown by a list that was asked for later. Other pages may show an older list. */
-export function dropDone(askedAt: number, isListKept: boolean, id?: number) {
-  const isOver = (change: Change) => change.state === 'done' && change.doneAt! < askedAt;
-  const over = id === undefined ? [...changes.values()].filter(isOver) : changesOf(id).filter(isOver);
-  apply(
-    [],
-    over.map(({ key }) => key),
-  );
-  if (isListKept) void forgetDone(askedAt).catch(() => undefined);
+/**
+ * Notes what is done when a todo, or the list, is asked for: the response has it.
+ * @returns its keys, once the outbox is open. What earlier pages have done was done before.
+ */
+export function noteDone(id?: number) {
+  const noted = outbox.get().isOpened ? doneKeys() : undefined;
+  return () => (noted ?? doneEarlier).filter((key) => id === undefined || changes.get(key)?.mine.id === id);
 }
 
-function apply(put: Change[], removed: string[]) {
+const doneKeys = () => [
+  ...[...changes.values()].flatMap(({ key, state }) => (state === 'done' ? key : [])),
+  ...forgotten,
+];
+
+/**
+ * Drops what is done and has come from the service.
+ * @param isListKept whether the service worker has that list, too
+ */
+export function dropDone(keys: string[], isListKept: boolean) {
+  apply([], keys);
+  keys.forEach((key) => (isListKept ? forgotten.delete(key) : forgotten.add(key)));
+  if (isListKept && keys.length > 0) void writeChanges([], keys).catch(() => undefined);
+}
+
+function apply(put: Change[], removed: string[], outcome: Outcome = 'removed') {
   const touched = new Set<number>();
   for (const key of removed) {
     const change = changes.get(key);
@@ -180,7 +201,7 @@ function apply(put: Change[], removed: string[]) {
     queueOf(change).delete(key);
     touched.add(change.mine.id);
     changes.delete(key);
-    settle(change, 'removed');
+    settle(change, outcome);
   }
   for (const change of put) {
     const before = changes.get(change.key);
@@ -189,26 +210,28 @@ function apply(put: Change[], removed: string[]) {
     if (before) {
       unindex(before);
       touched.add(before.mine.id);
+      if (before.mine.id < 0 && change.mine.id > 0) learnId(before.mine.id, change.mine.id);
     }
     index(change);
     touched.add(change.mine.id);
     if (change.state !== 'waiting') settle(change, change.state);
   }
   if (touched.size === 0) return;
-  onTouched(touched);
+  if (put.length > 0 && put.every(({ batch }) => batch)) touched.forEach((id) => touchedByBatches.add(id));
+  else onTouched(touched);
   redraw();
 }
 
 function settle({ key }: Change, outcome: Outcome) {
   if (outcome !== 'stuck') over.add(key);
-  watchers.get(key)?.(outcome);
+  watchers.get(key)?.forEach((tellOutcome) => tellOutcome(outcome));
   watchers.delete(key);
 }
 
 const queueOf = ({ batch }: Change) => waiting[batch ? 'batch' : 'single'];
 
 function index(change: Change) {
-  const { key, state, base, mine } = change;
+  const { key, state, mine } = change;
   changes.set(key, change);
   latest = Math.max(latest, parseInt(key, 10));
   const others = changesOf(mine.id);
@@ -216,7 +239,6 @@ function index(change: Change) {
     mine.id,
     [...others, change].sort((a, b) => (a.key < b.key ? -1 : 1)),
   );
-  if (!base && mine.id > 0) learnId(key, mine.id);
   // One that waits already keeps its place.
   if (state === 'waiting') queueOf(change).set(key, change);
   else queueOf(change).delete(key);
@@ -230,11 +252,17 @@ function unindex({ key, mine }: Change) {
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
+/** Todos whose rows change together with the progress of a batch. */
+const touchedByBatches = new Set<number>();
+
 function redraw() {
   timer ??= setTimeout(() => {
     timer = undefined;
+    if (touchedByBatches.size > 0) onTouched(touchedByBatches);
+    touchedByBatches.clear();
     outbox.update({
       waiting: waiting.single.size + waiting.batch.size,
+      elsewhere: [...waiting.single.keys(), ...waiting.batch.keys()].filter((key) => !isSentHere(key)).length,
       stuck: [...changes.values()].filter(({ state }) => state === 'stuck'),
       batches: countBatches(),
     });

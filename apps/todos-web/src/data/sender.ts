@@ -1,7 +1,9 @@
 import * as api from './api.ts';
 import { asProblem, Problem, type Todo } from './api.ts';
 import { isConflict, isSame, merge } from './merge.ts';
-import { changeOf, changesOf, outbox, reread, setTrouble, unkept, update, waiting, type Change } from './outbox.ts';
+import { changeOf, changesOf, outbox, reread, unkept, update, waiting, type Change } from './outbox.ts';
+import { SLOW_MS, within } from './within.ts';
+import { adopt, isSentHere, tell } from './tabs.ts';
 
 /** Requests that are on their way at once. Browsers have six connections, of which reading needs some. */
 const WRITERS = 4;
@@ -11,6 +13,9 @@ const MAX_DECISIONS = 5;
 
 /** Time after its first request within which a new todo is sent again: the service keeps its key for 24 hours. */
 const KEY_MS = 23 * 3_600_000;
+
+/** What a clock goes back by itself: the service tells its seconds, and networks tell the time. */
+const SET_MS = 60_000;
 
 const MAX_DELAY_MS = 60_000;
 
@@ -24,42 +29,35 @@ let timer: ReturnType<typeof setTimeout>;
 const onTheirWay = new Set<string>();
 const failed = new Set<string>();
 
-/** Sends the changes that wait. It ends when the others are in trouble. */
+/** Sends the changes of this tab that wait. It ends when the others are in trouble. */
 export function send(): Promise<void> {
   isAskedAgain = true;
   // What is new does not wait for a slow response.
   startWriters?.();
-  running ??= exclusively(sendAll).finally(() => {
-    running = undefined;
-    if (isAskedAgain) void send();
-  });
+  running ??= sendAll().finally(() => (running = undefined));
   return running;
 }
 
-/** Of several tabs one sends. Without locks, which need https, both may: keys and tags make that the same. */
-const exclusively = async (run: () => Promise<void>) => {
-  const locks = navigator.locks as LockManager | undefined;
-  await (locks ? locks.request('outbox', run) : run());
-};
+/** Sends the changes of all tabs that wait. */
+export function sendEverywhere() {
+  tell({ isSendAsked: true });
+  void send();
+}
 
 async function sendAll() {
   while (isAskedAgain) {
     isAskedAgain = false;
     failed.clear();
     clearTimeout(timer);
-    await reread();
     const problems: Problem[] = [];
-    const writers = new Set<Promise<void>>();
-    startWriters = () => {
-      while (writers.size < WRITERS && next()) {
-        const writer: Promise<void> = write(problems).finally(() => writers.delete(writer));
-        writers.add(writer);
-      }
-    };
-    startWriters();
-    while (writers.size > 0) await Promise.race(writers);
-    startWriters = undefined;
-    setTrouble(problems[0]?.message);
+    try {
+      await reread();
+      adopt([...waiting.single.keys(), ...waiting.batch.keys()], () => void send());
+      await sendRound(problems);
+    } catch (reason) {
+      problems.push(asProblem(reason));
+    }
+    outbox.update({ trouble: problems[0]?.message });
     if (problems.length === 0) failures = 0;
     else {
       failures += 1;
@@ -69,6 +67,19 @@ async function sendAll() {
   }
 }
 
+async function sendRound(problems: Problem[]) {
+  const writers = new Set<Promise<void>>();
+  startWriters = () => {
+    while (writers.size < WRITERS && next()) {
+      const writer: Promise<void> = write(problems).finally(() => writers.delete(writer));
+      writers.add(writer);
+    }
+  };
+  startWriters();
+  while (writers.size > 0) await Promise.race(writers);
+  startWriters = undefined;
+}
+
 /** Sends one change after the other. It ends with the first that can't be sent now, so that few are tried while nothing works. */
 async function write(problems: Problem[]) {
   for (let change = next(); change; change = next()) {
@@ -76,7 +87,7 @@ async function write(problems: Problem[]) {
     onTheirWay.add(key);
     try {
       await (change.base ? saveChange(change) : createTodo(change));
-      if (problems.length === 0 && outbox.get().trouble) setTrouble(undefined);
+      if (problems.length === 0 && outbox.get().trouble) outbox.update({ trouble: undefined });
     } catch (reason) {
       failed.add(key);
       problems.push(asProblem(reason));
@@ -93,23 +104,27 @@ function next() {
   for (const changes of [waiting.single, waiting.batch]) {
     for (const change of changes.values()) {
       const { key, base, mine } = change;
-      if (!base && isAfterNew) continue;
+      if (!isSentHere(key) || (!base && isAfterNew)) continue;
       isAfterNew ||= !base;
-      const first = changesOf(mine.id).find(({ state }) => state !== 'done');
-      if (first === change && !onTheirWay.has(key) && !failed.has(key) && !unkept.has(key)) return change;
+      const isFree = !onTheirWay.has(key) && !failed.has(key) && !unkept.has(key);
+      if (isFree && changesOf(mine.id).find(isInFront) === change) return change;
     }
   }
   return undefined;
 }
 
+/** Whether later changes of the same todo wait for it. They pass one that is stuck, but for a todo that there is not yet. */
+const isInFront = ({ state, base }: Change) => state === 'waiting' || (state === 'stuck' && !base);
+
 export const isOnItsWay = (key: string) => onTheirWay.has(key);
 
 async function createTodo(change: Change) {
   const { mine, requestKey, sentAt } = change;
+  if (sentAt) await within(SLOW_MS, api.heard).catch(() => undefined);
   if (sentAt === undefined) {
-    change = { ...change, sentAt: Date.now() };
+    change = { ...change, sentAt: api.now() };
     await update([change]);
-  } else if (Date.now() - sentAt > KEY_MS) {
+  } else if (isOld(sentAt)) {
     await fail(change, new Problem('unsure', 'It was sent a day ago, without a response: it may be in the list.'));
     return;
   }
@@ -126,6 +141,13 @@ async function createTodo(change: Change) {
   }
 }
 
+/** Whether a key may have been forgotten, by the clock of the browser or of the service. One of them may have been set. */
+function isOld(sentAt: api.Moment) {
+  const now = api.now();
+  const isPast = (then: number, present: number) => present < then - SET_MS || present - then > KEY_MS;
+  return isPast(sentAt.here, now.here) || (sentAt.there && now.there ? isPast(sentAt.there, now.there) : false);
+}
+
 async function saveChange(change: Change) {
   try {
     // A crash before it is kept costs a request more, which finds what has arrived.
@@ -139,15 +161,28 @@ async function saveChange(change: Change) {
 async function fail(change: Change, reason: unknown) {
   const { kind, message, present } = asProblem(reason);
   if (kind === 'failed') throw reason;
-  const isTyped = change.base?.description !== change.mine.description;
+  const { key, base, mine } = change;
   // A todo that has gone needs no tick.
-  if (kind === 'missing' && !isTyped) await update([], [change.key]);
-  else if (changeOf(change.key)) {
-    await update([{ ...change, state: 'stuck', problem: { kind, message }, ...(present && { present }) }]);
+  if (kind === 'missing' && base?.description === mine.description) return update([], [key], 'gone');
+  if (!changeOf(key)) return undefined;
+  // A later text stands for this one, since a person decides about one text alone. Ticks go on without it.
+  const texts = changesOf(mine.id).filter((later) => later.key > key && later.state === 'waiting' && isText(later));
+  const wanted = { ...mine, description: texts.at(-1)?.mine.description ?? mine.description };
+  const put: Change[] = [];
+  const over: string[] = [];
+  for (const text of texts) {
+    const tick = { ...text, mine: { ...text.mine, description: text.base!.description } };
+    if (isSame(tick.base!, tick.mine)) over.push(text.key);
+    else put.push(tick);
   }
+  if (base && isSame(base, wanted)) over.push(key);
+  else put.push({ ...change, state: 'stuck', mine: wanted, problem: { kind, message }, ...(present && { present }) });
+  return update(put, over);
 }
 
-const done = (change: Change, mine: Todo): Change => ({ ...change, state: 'done', mine, doneAt: Date.now() });
+const isText = ({ base, mine }: Change) => base !== undefined && base.description !== mine.description;
+
+const done = (change: Change, mine: Todo): Change => ({ ...change, state: 'done', mine });
 
 /**
  * Replaces the todo that a change was made from, and no other: where another client has changed it, what both have made of it.
@@ -166,7 +201,7 @@ async function decide({ base, mine }: { base: Todo; mine: Todo }): Promise<Todo>
         if (!(problem instanceof Problem && problem.kind === 'changed')) throw problem;
       }
     }
-    const { todo: present, tag } = await api.readTodo(`${base.id}`, true);
+    const { todo: present, tag } = await api.readTodo(`${base.id}`, 'fresh');
     if (isConflict(base, mine, present)) throw new Problem('changed', 'It has been changed meanwhile.', present);
     changed = merge(base, mine, present);
     // Another client wants the same, or an earlier request has arrived and just its response been lost.
@@ -182,11 +217,14 @@ async function decide({ base, mine }: { base: Todo; mine: Todo }): Promise<Todo>
  * service's costs a request more and overwrites nothing.
  * @returns undefined on a page without https, where browsers do not hash
  */
-async function tagOf({ id, description, isCompleted }: Todo) {
+async function tagOf(todo: Todo) {
   const { subtle } = crypto as { subtle?: SubtleCrypto };
-  const json = new TextEncoder().encode(JSON.stringify({ id, description, isCompleted }));
-  const digest = await subtle?.digest('SHA-1', json);
+  const json = new TextEncoder().encode(JSON.stringify(todo, fields));
+  const digest = await subtle?.digest('SHA-1', json).catch(() => undefined);
   if (!digest) return undefined;
   const base64 = btoa(String.fromCharCode(...new Uint8Array(digest)));
   return `"${base64.replaceAll('+', '-').replaceAll('/', '_').replace('=', '')}"`;
 }
+
+/** Fields of a todo in the order in which the service writes them. A column that is added there is missed here by the compiler. */
+const fields = Object.keys({ id: 0, description: '', isCompleted: 0 } satisfies Required<Todo>);

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import * as api from './api.ts';
 import type { Todo } from './api.ts';
 import { isSame, merge } from './merge.ts';
-import { changedIds, changesOf, dropDone, openOutbox } from './outbox.ts';
+import { changedIds, changesOf, dropDone, noteDone, openOutbox, outbox } from './outbox.ts';
 import { send } from './sender.ts';
 import { createStore } from './store.ts';
 
@@ -38,25 +38,36 @@ export const outboxOpened = openOutbox(
   },
   () => void send(),
 );
-addEventListener('online', () => void send());
+addEventListener('online', () => {
+  outbox.update({ trouble: undefined });
+  void send();
+});
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden) void send();
 });
 
-/** A todo that has no change stays the same object, so that what is known of it need not be found again. */
+/**
+ * A todo that has no change stays the same object, so that what is known of it need not be found again. Those of a batch change when
+ * they are saved: counts beside its progress say the same. Of a todo that no list has shown, a page knows its own change.
+ */
 function shownOf(id: number) {
   let todo = listed.get(id);
-  for (const { state, base, mine } of changesOf(id)) {
+  for (const { state, base, mine, batch } of changesOf(id)) {
     if (state === 'done') todo = mine;
-    else if (state === 'waiting') todo = base ? todo && merge(base, mine, todo) : mine;
+    else if (state === 'waiting' && !batch) {
+      if (todo && base) todo = merge(base, mine, todo);
+      else if (!base || !isListed) todo = mine;
+    }
   }
   return todo;
 }
 
-/** Counts the lists that have been asked for; the latest of those that have come is shown. */
+/** Whether a list is shown. */
+let isListed = false;
+
+/** Counts what has been asked for: of the lists that have come, the latest is shown. */
 let lastAsked = 0;
-let lastShown = 0;
-let shownAskedAt = 0;
+let shownAsked = 0;
 
 /** Tag of the list that is in the store, as the service has it. */
 let listTag: string | undefined;
@@ -71,28 +82,31 @@ export const isListTagged = () => listTag !== undefined;
 export async function loadTodos(): Promise<void> {
   lastAsked += 1;
   const asked = lastAsked;
-  // Browsers ask for the first one before this script runs.
-  const askedAt = asked === 1 ? performance.timeOrigin : Date.now();
+  const isDone = noteDone();
   const known = listTag;
-  const list = await api.listTodos(known);
-  // 10,000 todos are parsed in one task and drawn in the next, so that a phone handles input between the two.
-  if (list) await new Promise((resolve) => setTimeout(resolve));
-  // What earlier pages have done may be in this list, and would be taken for newer if it were read later.
-  await outboxOpened;
-  if (asked < lastShown) return;
-  if (!list) {
-    // Another list or a changed todo has arrived first, so the unchanged list is no longer in the store.
-    if (listTag !== known) await loadTodos();
-    else dropDone(askedAt, false);
-    return;
-  }
-  lastShown = asked;
-  listTag = list.tag;
-  listed = new Map(list.todos.map((todo) => [todo.id, todo]));
-  if (!list.isKept) {
-    shownAskedAt = askedAt;
-    dropDone(askedAt, true);
-  }
+  const isOutdated = await api.soonest(
+    (source) => api.listTodos(source, known),
+    async (list) => {
+      // 10,000 todos are parsed in one task and drawn in the next, so that a phone handles input between the two.
+      if (list) await new Promise((resolve) => setTimeout(resolve));
+      // What earlier pages have done may be in this list, and would be taken for newer if it were read later.
+      await outboxOpened;
+      if (asked < shownAsked) return false;
+      // Another list or a changed todo has arrived first, so the unchanged list is no longer in the store.
+      if (!list && listTag !== known) return true;
+      if (!list?.isKept) dropDone(isDone(), list !== undefined);
+      if (list && !(list.isKept && isListed)) showList(list, asked);
+      return false;
+    },
+  );
+  if (isOutdated) await loadTodos();
+}
+
+function showList({ todos, tag, isKept }: { todos: Todo[]; tag: string | undefined; isKept: boolean }, asked: number) {
+  if (!isKept) shownAsked = asked;
+  listTag = tag;
+  listed = new Map(todos.map((todo) => [todo.id, todo]));
+  isListed = true;
   const shown = new Map(listed);
   for (const id of changedIds()) {
     const todo = shownOf(id);
@@ -101,20 +115,31 @@ export async function loadTodos(): Promise<void> {
   store.update({ shown, timesLoaded: store.get().timesLoaded + 1 });
 }
 
-/** @throws Problem */
-export async function loadTodo(id: string): Promise<Todo> {
-  const askedAt = Date.now();
-  const { todo, isKept } = await api.readTodo(id);
-  await outboxOpened;
-  const known = listed.get(todo.id);
-  // A list that was asked for later has come first, or the kept list is older than the one on the page.
-  if (known && (isKept || askedAt < shownAskedAt)) return store.get().shown.get(todo.id) ?? todo;
-  if (!isKept) dropDone(askedAt, false, todo.id);
-  if (!known || !isSame(known, todo)) {
-    // Should the service have the former list again later, the store has not.
-    listTag = undefined;
-    listed.set(todo.id, todo);
-    store.update({ shown: new Map(store.get().shown).set(todo.id, shownOf(todo.id)!) });
-  }
-  return shownOf(todo.id)!;
+/**
+ * Loads a todo into the store.
+ * @param take called with it, and again when a kept one was taken first
+ * @throws Problem
+ */
+export async function loadTodo(id: string, take?: (todo: Todo) => void) {
+  lastAsked += 1;
+  const asked = lastAsked;
+  const isDone = noteDone(parseInt(id, 10));
+  await api.soonest(
+    (source) => api.readTodo(id, source),
+    async ({ todo, isKept }) => {
+      await outboxOpened;
+      const known = listed.get(todo.id);
+      // A list that was asked for later has come first, or what is kept is older than what is on the page.
+      if (!known || !(isKept || asked < shownAsked)) {
+        if (!isKept) dropDone(isDone(), false);
+        if (!known || !isSame(known, todo)) {
+          // Should the service have the former list again later, the store has not.
+          listTag = undefined;
+          listed.set(todo.id, todo);
+          store.update({ shown: new Map(store.get().shown).set(todo.id, shownOf(todo.id)!) });
+        }
+      }
+      take?.(store.get().shown.get(todo.id) ?? todo);
+    },
+  );
 }

@@ -1,9 +1,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Todo } from '../data/api.ts';
-import { saveTyped } from '../data/changes.ts';
+import { discard, saveTyped } from '../data/changes.ts';
 import type { Values } from '../data/description.ts';
-import { changeOf, update, type Change } from '../data/outbox.ts';
-import { isOnItsWay } from '../data/sender.ts';
+import { changeOf, type Change } from '../data/outbox.ts';
 import type { useDraft } from './use-draft.ts';
 
 export interface SaveOptions {
@@ -54,8 +53,8 @@ export function useSave(draft: ReturnType<typeof useDraft<Values>>, options: Sav
   /** Drops what was typed here, unless it may have arrived already. */
   function drop() {
     draft.forget();
-    const { current } = made;
-    if (current && !isOnItsWay(current)) void update([], [current]);
+    const dropped = made.current && changeOf(made.current);
+    if (dropped) discard(dropped);
     made.current = undefined;
   }
 

@@ -35,13 +35,8 @@ export function Details({ id }: { id: string }) {
           </p>
           <p class="line actions">
             <button type="button" class="button" onClick={() => tick([todo], todo.isCompleted ? 0 : 1)}>
-              {todo.isCompleted ? (
-                'Open it again'
-              ) : (
-                <>
-                  <CheckIcon /> Mark as done
-                </>
-              )}
+              {!todo.isCompleted && <CheckIcon />}
+              {todo.isCompleted ? 'Open it again' : 'Mark as done'}
             </button>
             <a class="button quiet" href={`/todos/edit/${todo.id}`}>
               <PencilIcon /> Edit

@@ -20,21 +20,21 @@ export function Edit({ id: idInAddress }: { id: string }) {
   const load = useLoad(async () => {
     try {
       await outboxOpened;
-      setShown(await loadTodo(idInAddress));
+      await loadTodo(idInAddress, (todo) => setShown((first) => first ?? todo));
     } catch (problem) {
       const typedBefore = (draftBase(`${id}`) as Values | undefined) ?? stuckChange()?.base;
       if (!isMissing(problem) || !typedBefore) throw problem;
-      setShown({ isCompleted: 0, ...typedBefore, id });
+      setShown((first) => first ?? { isCompleted: 0, ...typedBefore, id });
       setGone(true);
     }
   });
-  if (load.problem && load.problem.kind !== 'failed') return <NotFound isTodo />;
+  if (load.problem && load.problem.kind !== 'failed' && !shown) return <NotFound isTodo />;
 
   return (
     <Page title={shown ? `Edit “${shortened(shown.description)}”` : `Edit todo ${id}`} heading="Edit todo">
-      {load.problem && <Failure what={`Todo ${id} could not be loaded.`} load={load} />}
-      {load.isLoading && !load.problem && <Loading />}
-      {shown && !load.isLoading && (
+      {load.problem && !shown && <Failure what={`Todo ${id} could not be loaded.`} load={load} />}
+      {!shown && load.isLoading && !load.problem && <Loading />}
+      {shown && (
         <TodoForm
           draftKey={`${id}`}
           id={id}

@@ -57,7 +57,7 @@ export function List() {
 
 /** Adds todos, and says so where the list does not show them. */
 async function add(descriptions: string[], show: Filter, text: string) {
-  const added = await addTodos(descriptions);
+  const added = await addTodos(descriptions.map((description) => ({ description, isCompleted: 0 })));
   const found = search(
     descriptions.map((description) => ({ id: 0, description, isCompleted: 0 })),
     text,
@@ -174,7 +174,7 @@ function Todos({ todos, timesLoaded, show, text }: TodosProps) {
           onCancel={stopSelecting}
         />
       )}
-      {timesLoaded > 0 && order.length > 0 ? (
+      {order.length > 0 ? (
         <VirtualList items={order} chosenBy={`${show} ${text}`} keyOf={firstIdOf} initialFocus={leftForm}>
           {(id) => {
             const todo = byId.get(id) ?? byId.get(idOf(id));
