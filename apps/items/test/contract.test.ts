@@ -27,6 +27,11 @@ async function list(query = '') {
 const answer = (status: number, body: unknown) => expect.objectContaining({ status, body });
 const missingId = 2 ** 40;
 
+/** The last id that JavaScript holds exactly. */
+const lastId = Number.MAX_SAFE_INTEGER;
+const createLast = () =>
+  sql`insert into item (id, title) overriding system value values (${lastId}, 'last')`.execute(service.db);
+
 describe('POST /v1/items', () => {
   test('answers 201 with the id of the new item', async () => {
     const response = await send('POST', '/v1/items', { title: 'Buy milk' });
@@ -312,7 +317,9 @@ describe.each(['GET', 'PUT', 'DELETE'])('%s by id', (method) => {
   test.each(['0', `${missingId}`, '9223372036854775808', `1${'0'.repeat(30)}`])(
     'answers 404 Item not found to %s',
     async (id) => {
+      await createLast();
       expect(await send(method, `/v1/items/${id}`, body)).toEqual(answer(404, { message: 'Item not found' }));
+      expect(await list()).toEqual([lastId]);
     },
   );
 

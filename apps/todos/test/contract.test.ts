@@ -147,10 +147,16 @@ describe('PUT /api/todos', () => {
     expect(await list()).toEqual(before);
   });
 
-  test.each([0, -1, missingId, 1e30, -1e300])('answers 404 Todo not found to the id %d', async (id) => {
+  test.each([0, -1, missingId, 2 ** 53, 1e30, -1e300])('answers 404 Todo not found to the id %d', async (id) => {
+    // The last id that JavaScript holds exactly.
+    const last = { id: Number.MAX_SAFE_INTEGER, description: 'last', isCompleted: 0 };
+    await sql`insert into todo (id, description) overriding system value values (${last.id}, 'last')`.execute(
+      service.db,
+    );
     expect(await send('PUT', '/api/todos', { id, description: 'x', isCompleted: 1 })).toEqual(
       answer(404, { message: 'Todo not found' }),
     );
+    expect(await list()).toEqual([last]);
   });
 });
 

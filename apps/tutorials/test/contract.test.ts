@@ -239,7 +239,13 @@ describe.each(['GET', 'PUT', 'DELETE'])('%s by id', (method) => {
   test.each(['0', '007000000000', '9223372036854775808', `1${'0'.repeat(30)}`])(
     'answers 404 with id=N as it was written to %s',
     async (id) => {
+      // The last id that JavaScript holds exactly.
+      const last = { id: Number.MAX_SAFE_INTEGER, title: 'last', description: '', published: false };
+      await sql`insert into tutorial (id, title) overriding system value values (${last.id}, 'last')`.execute(
+        service.db,
+      );
       expect(await send(method, `/api/tutorials/${id}`, body)).toEqual(message(404, whenMissing[method]!(id)));
+      expect(await stored()).toEqual([last]);
     },
   );
 

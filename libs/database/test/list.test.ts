@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { Repository, type Database, type List } from '../src/index.ts';
 import { Chunks } from '../src/rows/list.ts';
-import { open } from './open-database.ts';
+import { database, open } from './open-database.ts';
 import { statementsDuring } from './statements.ts';
 
 interface Tables {
@@ -64,6 +64,9 @@ test('The first chunk of up to 50,000 rows has a version of the list, which each
   }
   expect(new Set(versions).size).toBe(4);
   expect(versions).toEqual(versions.map(() => expect.any(String)));
+  const elsewhere = open<Tables>({ readsFrom: { url: database.url } });
+  const late = await new Repository(elsewhere, 'long', { row: Numbers, ...onlyRead }).list();
+  expect(late).toMatchObject({ rows: { length: 250 }, version: undefined });
   await sql`insert into long values (50002, false)`.execute(db);
   expect(await list.list()).not.toHaveProperty('version', expect.anything());
 });

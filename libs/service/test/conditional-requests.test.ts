@@ -31,6 +31,17 @@ const write = ({ method, path, body }: Write, url: string, tag: string) =>
   sendJson(url, method, path, body, { 'if-match': tag });
 const methods = changes(1, '').map(({ method }, index) => [method, index] as const);
 
+/** How many statements a request for the list of all records takes. */
+async function statementsOf(url: string, method: string) {
+  const count = async () => {
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    return Number(/^database_pool_wait_seconds_count (\d+)$/m.exec(metrics)![1]);
+  };
+  const before = await count();
+  expect((await read(url, all, undefined, method)).status).toBe(200);
+  return (await count()) - before;
+}
+
 /** What compression makes of a strong tag: that of the service itself, Apache's, nginx's and HAProxy's, and one unheard of. */
 const asProxied = (tag: string) => {
   const open = tag.slice(0, -1);
@@ -82,10 +93,30 @@ describe('Entity tags', () => {
     const unchanged = await read(url, all, tag);
     expect([unchanged.status, unchanged.body, unchanged.headers.get('etag')]).toEqual([304, undefined, tag]);
     expect((await read(url, all, tag, 'HEAD')).status).toBe(304);
+    expect([await statementsOf(url, 'GET'), await statementsOf(url, 'HEAD')]).toEqual([2, 1]);
 
     const { method, path, body: change } = changes(299, 'Another text')[0];
     expect((await sendJson(url, method, path, change)).status).toBe(200);
     expect((await read(url, all, tag)).status).toBe(200);
+  });
+});
+
+describe('If-None-Match', () => {
+  test.each(methods)('%s of what matches responds 412 and changes nothing', async (_method, index) => {
+    const url = await listening();
+    const { body: before, headers } = await read(url, one(1));
+    const tag = headers.get('etag')!;
+    const change = (headers: Record<string, string>, id = 1) => {
+      const { method, path, body } = changes(id, 'Another text')[index]!;
+      return sendJson(url, method, path, body, headers);
+    };
+    for (const matching of ['*', tag, ...asProxied(tag), `"other", ${tag}`])
+      for (const headers of [{ 'if-none-match': matching }, { 'if-none-match': matching, 'if-match': tag }])
+        expect([headers, (await change(headers)).status]).toEqual([headers, 412]);
+    expect((await change({ 'if-none-match': '"other"', 'if-match': '"old"' })).status).toBe(412);
+    expect((await change({ 'if-none-match': '*' }, 9_999)).status).toBe(404);
+    expect((await read(url, one(1))).body).toEqual(before);
+    expect((await change({ 'if-none-match': '"other"', 'if-match': tag })).status).toBe(200);
   });
 });
 

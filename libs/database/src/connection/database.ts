@@ -74,6 +74,11 @@ export class Database<Tables> implements QueryExecutorProvider {
     await Promise.all([...new Set([this.#sessions, this.#reads])].map((pool) => pool.end()));
   }
 
+  /** Whether `read` shows all that has been committed. */
+  get readsAtPrimary() {
+    return this.#reads === this.#sessions;
+  }
+
   /** Connections of the pool by state, and requests that wait for one. */
   get poolUse() {
     const { totalCount, idleCount, waitingCount } = this.#sessions.pool;

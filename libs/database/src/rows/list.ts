@@ -16,7 +16,10 @@ export interface List<Row> {
   rows: Row[];
   /** Reads the next chunk, which may be empty; `undefined` at the end of the list. */
   next: (() => Promise<List<Row>>) | undefined;
-  /** Changes whenever a row of the list changes; `undefined` for a list of one chunk, or of more than 50,000 rows. */
+  /**
+   * Changes whenever a row of the list changes; `undefined` for a list of one chunk, or of more than 50,000 rows, and where reads do not
+   * go to the primary.
+   */
   version?: string | undefined;
 }
 

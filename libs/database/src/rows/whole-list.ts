@@ -22,10 +22,12 @@ export class WholeList<Row extends WithId> {
   ) {
     this.#db = db;
     const versions = select(table, ['id', 'xmin'], conditions);
+    // Servers that are late by different times could show older rows in a later chunk than the version says.
+    const isVersioned = db.readsAtPrimary ? sql`true` : sql`false`;
     const isLast = sql`id = (select max(id) from chunk)`;
     this.#first = prepared(sql`
       with chunk as materialized (${firstOf(select(table, columns, conditions), longText)})
-      select *, case when ${isLast} and exists (select from (${versions}) as rows where rows.id > chunk.id) then case
+      select *, case when ${isVersioned} and ${isLast} and exists (select from (${versions}) as rows where rows.id > chunk.id) then case
         when not exists (select from (${versions}) as rows offset ${sql.lit(MAX_VERSIONED_ROWS)})
         then (select md5(string_agg(concat(id, ' ', xmin), ',' order by id)) from (${versions}) as rows)
       end end as list_version

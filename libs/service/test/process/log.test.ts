@@ -91,17 +91,27 @@ test('the log has one line for data that is not HTTP', async () => {
   });
 });
 
-test('values that PostgreSQL refuses are not in the log', async () => {
+test.each([
+  ['in the detail', '"constraint":"refused"', sql`alter table note add constraint refused check (title <> 's3cret')`],
+  [
+    'in the context',
+    'division by zero',
+    sql`create function refused() returns trigger language plpgsql as $$ begin
+        execute format('select 1 / 0 -- %s', new.title);
+      end $$;
+      create trigger refused before insert on note for each row execute function refused()`,
+  ],
+])('values that PostgreSQL quotes %s of an error are not in the log', async (_, logged, refuse) => {
   const service = notes.start({});
   const url = await service.listening();
   const db = openTestConnection(notes.database.url);
-  await sql`alter table note add check (title <> 's3cret')`.execute(db);
+  await refuse.execute(db);
   const headers = { 'content-type': 'application/json' };
   const refused = await fetch(`${url}/notes`, { method: 'POST', headers, body: '{"title":"s3cret"}' });
   expect(refused.status).toBeGreaterThanOrEqual(400);
   const { reqId } = await service.logged(/^request$/);
   expect(await service.logged(/^request failed$/)).toMatchObject({ reqId, err: { type: 'DatabaseError' } });
-  expect(JSON.stringify(service.log)).toContain('note_title_check');
+  expect(JSON.stringify(service.log)).toContain(logged);
   expect(JSON.stringify(service.log)).not.toContain('s3cret');
   await db.destroy();
 });
