@@ -20,5 +20,4 @@ export { type List } from './rows/list.ts';
 export { type Page } from './rows/page.ts';
 export { Repository } from './rows/repository.ts';
 export { type Table } from './rows/shapes.ts';
-export { errorCode, SQLSTATE } from './sqlstate.ts';
 export { RESPONSE_MS } from './time-budget.ts';

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   checkServer,
   Database,
-  errorCode,
   migrate,
   pendingMigrations,
   recountRows,
@@ -10,7 +9,7 @@ import {
   type Migrations,
   type RowCounts,
 } from '@rest-services/database';
-import { OverloadedError } from '@rest-services/errors';
+import { errorCode, OverloadedError } from '@rest-services/errors';
 import type { Service } from './create-service.ts';
 
 /** Timeout for the database to come up, after which the process ends, because its orchestrator should see that. */

@@ -1,21 +1,14 @@
 import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  checkSessions,
-  Database,
-  errorCode,
-  nameOf,
-  type Migrations,
-  type RowCounts,
-  type Server,
-} from '@rest-services/database';
+import { checkSessions, Database, nameOf, type Migrations, type RowCounts, type Server } from '@rest-services/database';
+import { errorCode } from '@rest-services/errors';
 import closeWithGrace from 'close-with-grace';
 import { checkDatabase, exitIfUnusable, migrateDatabase, recount } from './commands.ts';
 import type { Service } from './create-service.ts';
 import { foldInBackground } from './fold-row-counts.ts';
 import { cut } from './http/connections/connections.ts';
 import { addMetrics } from './observability/metrics.ts';
-import { addProbes, type Lifecycle } from './observability/probes.ts';
+import { addHealth, type Lifecycle } from './observability/health.ts';
 import { TaskFailures } from './observability/task-failures.ts';
 import { connectionOf, isTraced, loadSettings, type Settings } from './settings.ts';
 import { version } from './version.ts';
@@ -145,10 +138,10 @@ export async function assembleService<Tables>(
   // A dedicated connection: probes check whether the database can be reached, not whether there is much to do.
   const probing = new Database<Tables>({ ...connection, poolMax: 1 });
   app.addHook('onClose', () => probing.destroy());
-  const readiness = addProbes(app, { db, probing, migrations, lifecycle });
+  const health = addHealth(app, { db, probing, migrations, lifecycle });
   const taskFailures = new TaskFailures(app.log);
   const rowCountState = foldInBackground(app, db, rowCounts, (error) => taskFailures.report('fold_row_counts', error));
-  addMetrics(app, { db, service: name, readiness, rowCounts: rowCountState, taskFailures });
+  addMetrics(app, { db, service: name, health, rowCounts: rowCountState, taskFailures });
   // Without traces, its code is not loaded, and a start takes as long as without it.
   const telemetry = isTraced(settings) ? await import('./observability/telemetry/telemetry.ts') : undefined;
   const shutDown = telemetry?.startExport({ service: name, version, log: app.log });

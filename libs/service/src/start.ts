@@ -1,4 +1,4 @@
-import { isAlive } from './observability/health.ts';
+import { isAlive } from './observability/health-command.ts';
 import type { ServiceDefinition } from './run-service.ts';
 
 export interface StartOptions<Tables> extends Pick<ServiceDefinition<Tables>, 'name' | 'defaultPort'> {

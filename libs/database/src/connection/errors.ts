@@ -1,4 +1,4 @@
-import { errorCode, SQLSTATE } from '../sqlstate.ts';
+import { errorCode, SQLSTATE } from '@rest-services/errors';
 
 /**
  * Gives an error of the driver, which has no code, the code of its cause: a refused login, no response in time, or a lost connection.

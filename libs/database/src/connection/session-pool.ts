@@ -1,8 +1,7 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { overloaded } from '@rest-services/errors';
+import { errorCode, overloaded, SQLSTATE } from '@rest-services/errors';
 import pg from 'pg';
 import { Distribution } from '../distribution.ts';
-import { errorCode, SQLSTATE } from '../sqlstate.ts';
 import { CONNECTION_WAIT_MS } from '../time-budget.ts';
 import { clientConfig, hasParameters, hasTimeLimits, type ConnectionOptions } from './client-config.ts';
 import { isPoolTimeout, isReadOnlyError, isTimeout, withErrorCode } from './errors.ts';

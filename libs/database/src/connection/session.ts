@@ -1,6 +1,6 @@
 import { withDeadline } from '@rest-services/concurrency';
 import pg from 'pg';
-import { errorCode, SQLSTATE } from '../sqlstate.ts';
+import { errorCode, SQLSTATE } from '@rest-services/errors';
 import { SESSION_MS } from '../time-budget.ts';
 import { isReadOnlyError, isTimeout, noResponse, withErrorCode } from './errors.ts';
 import type { Statement } from './statement.ts';

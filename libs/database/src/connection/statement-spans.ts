@@ -1,6 +1,6 @@
 import { SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
 import pg from 'pg';
-import { errorCode } from '../sqlstate.ts';
+import { errorCode } from '@rest-services/errors';
 import type { Server } from './server/connection-url.ts';
 
 /** Asked for each time, because a tracer from before the start of telemetry would never record: that of the bundle has an API of its own. */

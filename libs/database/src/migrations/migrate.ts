@@ -3,7 +3,7 @@ import { sql, type Kysely, type QueryExecutorProvider } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { Database, type DatabaseOptions } from '../connection/database.ts';
 import { MIGRATION_IDLE_TIMEOUT } from '../connection/client-config.ts';
-import { errorCode, SQLSTATE } from '../sqlstate.ts';
+import { errorCode, SQLSTATE } from '@rest-services/errors';
 import { createIndex, type ConcurrentIndex } from './concurrent-index.ts';
 
 /** Schema changes by name. Names sort in the order of writing; a released one is never edited. */

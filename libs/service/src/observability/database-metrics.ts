@@ -1,12 +1,12 @@
 import type { Database } from '@rest-services/database';
 import type { RowCountState } from '../fold-row-counts.ts';
 import { by, type CollectedMetrics } from './collected-metrics.ts';
-import type { Readiness } from './probes.ts';
+import type { Health } from './health.ts';
 import type { TaskFailures } from './task-failures.ts';
 
 export interface Measured<Tables> {
   db: Database<Tables>;
-  readiness: Readiness;
+  health: Health;
   rowCounts: RowCountState;
   taskFailures: TaskFailures;
 }
@@ -14,7 +14,7 @@ export interface Measured<Tables> {
 /** Adds what the service knows of its database: connections, statements, migrations, rows. */
 export function addDatabaseMetrics<Tables>(
   metrics: CollectedMetrics,
-  { db, readiness, rowCounts: { totals, openChanges, foldedAt }, taskFailures }: Measured<Tables>,
+  { db, health, rowCounts: { totals, openChanges, foldedAt }, taskFailures }: Measured<Tables>,
 ) {
   metrics.gauge(
     'database_pool_connections',
@@ -42,7 +42,7 @@ export function addDatabaseMetrics<Tables>(
   metrics.gauge(
     'database_migrations',
     'Migrations of this release by state: applied to the database, or pending.',
-    () => by('state', Object.entries(readiness.migrations ?? {})),
+    () => by('state', Object.entries(health.migrations ?? {})),
   );
   metrics.gauge('database_table_rows', 'Exact number of rows, from the row counts, as of the last ten seconds.', () =>
     by('table', totals),
@@ -50,7 +50,7 @@ export function addDatabaseMetrics<Tables>(
   metrics.gauge(
     'database_read_only',
     'Whether the database takes no writes, on a standby or by a setting, as of the last /readyz or scrape.',
-    () => Number(readiness.isReadOnly),
+    () => Number(health.isReadOnly),
   );
   metrics.counter(
     'database_connections_lost_total',

@@ -6,7 +6,7 @@ import { version } from '../version.ts';
 import { by, CollectedMetrics } from './collected-metrics.ts';
 import { addDatabaseMetrics, type Measured } from './database-metrics.ts';
 import { addHttpMetrics } from './http-metrics.ts';
-import { forMachines } from './probes.ts';
+import { forMachines } from './health.ts';
 
 interface ServiceMeasured<Tables> extends Measured<Tables> {
   /** Name of the service. */
@@ -18,7 +18,7 @@ interface ServiceMeasured<Tables> extends Measured<Tables> {
  * names.
  */
 export function addMetrics<Tables>(app: FastifyInstance, measured: ServiceMeasured<Tables>) {
-  const { service, readiness } = measured;
+  const { service, health } = measured;
   const registry = new Registry();
   const metrics = new CollectedMetrics(registry);
 
@@ -29,8 +29,8 @@ export function addMetrics<Tables>(app: FastifyInstance, measured: ServiceMeasur
   addDatabaseMetrics(metrics, measured);
 
   metrics.gauge('service_ready', 'Whether the service should get traffic, as of the last /readyz or scrape.', () => {
-    const { isReady } = readiness;
-    readiness.check();
+    const { isReady } = health;
+    health.check();
     return isReady === undefined ? [] : by('service', [[service, Number(isReady)]]);
   });
   metrics.gauge('service_memory_limit_bytes', 'Memory of the container, or of the machine where that is less.', () =>

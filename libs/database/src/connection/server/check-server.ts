@@ -1,5 +1,5 @@
 import { sql, type QueryExecutorProvider } from 'kysely';
-import { errorCode, SQLSTATE } from '../../sqlstate.ts';
+import { errorCode, SQLSTATE } from '@rest-services/errors';
 import type { Database } from '../database.ts';
 
 /** The first release with `client_connection_check_interval`, with which the sessions of requests and migrations begin. */

@@ -1,1 +1,0 @@
-export { errorClass, errorCode, SQLSTATE, SQLSTATE_CLASS } from '@rest-services/errors';
