@@ -87,7 +87,7 @@ const ajv = new Ajv({
 
 type Variable = TSchema & { type?: string; description?: string };
 
-/** What operators set through the environment, checked; see the table in the README of each service. */
+/** What operators set through the environment, checked. docker/README.md lists it. */
 export type Settings = Static<typeof EnvironmentVariables>;
 
 const variables = Object.entries(EnvironmentVariables.properties as Record<string, Variable>);
