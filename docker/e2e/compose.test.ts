@@ -83,16 +83,12 @@ test('Images have the Node.js that the packages have, of the line in .nvmrc', ()
   expect(version!.split('.')[0]).toBe(read('.nvmrc').trim());
 });
 
-test.each(registered)('licenses.txt in the image of $name has the packages of the bundle, and of /docs', ({ name }) => {
-  const licenses = read(`apps/${name}/dist/licenses.txt`);
-  for (const each of ['fastify', 'kysely', 'pg', 'typebox', 'swagger-ui-dist'])
-    expect(licenses).toMatch(new RegExp(`^${each} \\d`, 'm'));
-  for (const text of ['Permission is hereby granted', 'TERMS AND CONDITIONS', 'SmartBear'])
-    expect(licenses).toContain(text);
+test('The licences of the page at /docs are those of its version', () => {
   const { devDependencies } = JSON.parse(read('node_modules/@fastify/swagger-ui/package.json')) as {
     devDependencies: Record<string, string>;
   };
-  expect(licenses).toContain(`swagger-ui-dist ${devDependencies['swagger-ui-dist']},`);
+  const version = devDependencies['swagger-ui-dist']!;
+  expect(read('libs/service/swagger-ui-licenses.txt')).toContain(`swagger-ui-dist ${version},`);
 });
 
 test('docker/README.md lists the settings that there are, each with its default', () => {

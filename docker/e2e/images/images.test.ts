@@ -117,6 +117,14 @@ describe.each(services())('The image of $name', ({ name: app, path, client }) =>
     expect(contents).toEqual({ files, isSmall: true, managers: [], packages: [] });
   });
 
+  test('has the licences of the packages in its bundle, and of the page at /docs', async () => {
+    const licenses = await inside(`() => require('node:fs').readFileSync('/app/licenses.txt', 'utf8')`);
+    for (const each of ['fastify', 'kysely', 'pg', 'typebox', 'swagger-ui-dist'])
+      expect(licenses).toMatch(new RegExp(`^${each} \\d`, 'm'));
+    for (const text of ['Permission is hereby granted', 'TERMS AND CONDITIONS', 'SmartBear'])
+      expect(licenses).toContain(text);
+  });
+
   test('tells by its labels and its document what it is, in which version and of which commit', async () => {
     const labels = JSON.parse(
       await succeed('image', 'inspect', '--format', '{{json .Config.Labels}}', image),
