@@ -15,9 +15,9 @@ export {
   type RowCounts,
 } from './migrations/row-counts.ts';
 export { searchIndex } from './migrations/search.ts';
-export { type IdempotencyKey } from './rows/insert.ts';
-export { type List } from './rows/list.ts';
-export { type Page } from './rows/page.ts';
+export { type IdempotencyKey } from './rows/writes/insert.ts';
+export { type List } from './rows/reads/list.ts';
+export { type Page } from './rows/reads/page.ts';
 export { Repository } from './rows/repository.ts';
 export { type Table } from './rows/shapes.ts';
 export { RESPONSE_MS } from './time-budget.ts';

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { Repository, type Database, type List } from '../src/index.ts';
-import { Chunks } from '../src/rows/list.ts';
+import { createReadChunk, listOf } from '../src/rows/reads/list.ts';
 import { database, open } from './open-database.ts';
 import { statementsDuring } from './statements.ts';
 
@@ -28,8 +28,7 @@ const firstChunk = (limit: number) =>
     .orderBy('id')
     .limit(Math.min(limit, 250))
     .execute();
-const evenNumbers = (on = db) =>
-  new Chunks<{ id: number }>(on, (id) => sql`select id from number where even and id > ${id}`);
+const evenNumbers = (on = db) => createReadChunk<{ id: number }>(on, 'number', ['id'], [sql`even`]);
 const onlyRead = { insert: Type.Object({}), update: Type.Object({}), absent: 'kept' } as const;
 const Numbers = Type.Object({ id: Type.Integer(), even: Type.Boolean() });
 
@@ -91,7 +90,7 @@ test.each([10, 250, 251, 1_000, 2_500, Infinity])(
   'A list that goes on from its first chunk ends after %d rows, if there are so many',
   async (limit) => {
     const first = await firstChunk(limit);
-    const { ids, sizes } = await read(evenNumbers().after(first, limit));
+    const { ids, sizes } = await read(listOf(first, evenNumbers(), limit));
     expect(ids).toEqual(even.slice(0, limit));
     expect(Math.max(...sizes)).toBeLessThanOrEqual(250);
   },
@@ -100,6 +99,6 @@ test.each([10, 250, 251, 1_000, 2_500, Infinity])(
 test('A list that is complete with its first chunk asks the database for nothing more', async () => {
   const unreachable = open<Tables>({ url: 'postgres://127.0.0.1:1/nobody-listens' });
   const first = await firstChunk(250);
-  const { ids } = await read(evenNumbers(unreachable).after(first, 250));
+  const { ids } = await read(listOf(first, evenNumbers(unreachable), 250));
   expect(ids).toEqual(even.slice(0, 250));
 });

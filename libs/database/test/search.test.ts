@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { sql, type Kysely } from 'kysely';
 import { OverloadedError } from '@rest-services/errors';
 import { migrate, searchIndex, type Database, type List } from '../src/index.ts';
-import { Search } from '../src/rows/search.ts';
+import { createSearch } from '../src/rows/reads/search.ts';
 import { database, open, openPatient } from './open-database.ts';
 import { reportStatistics, rowsLookedAt, statementsDuring } from './statements.ts';
 
@@ -45,11 +45,11 @@ async function createTable(table: string) {
 }
 
 const search = (table: string, on: Database<unknown> = db as Database<unknown>) =>
-  new Search<Book>(on, table, ['id', 'title', 'text'], { maxLength: 255, longText: 'text' });
+  createSearch<Book>(on, table, ['id', 'title', 'text'], { maxLength: 255, longText: 'text' });
 
 async function titles(searching: ReturnType<typeof search>, text: string) {
   const found: string[] = [];
-  let list: List<Book> | undefined = await searching.readMatches(text);
+  let list: List<Book> | undefined = await searching(text);
   for (; list; list = await list.next?.()) found.push(...list.rows.map(({ title }) => title));
   return found;
 }
@@ -102,7 +102,7 @@ test.each([
 test('What many texts contain is found by reading only the first of them', async () => {
   await reportStatistics(observer);
   const before = await rowsLookedAt(db, 'book');
-  const { rows } = await books.readMatches('aBOUT');
+  const { rows } = await books('aBOUT');
   expect(rows.map(({ id }) => id)).toEqual(Array.from({ length: 250 }, (_, index) => index + 1));
   expect((await rowsLookedAt(db, 'book')) - before).toBeLessThan(1_000);
 });
@@ -137,7 +137,7 @@ test('Searches use a fifth of the connections, and end with 503 when their time 
   const books = search('book', wide);
   const outcomes = await observer.transaction().execute(async (transaction) => {
     await sql`lock table book in access exclusive mode`.execute(transaction);
-    const settled = Promise.allSettled(Array.from({ length: 20 }, (_, n) => books.readMatches(`x${n}`)));
+    const settled = Promise.allSettled(Array.from({ length: 20 }, (_, n) => books(`x${n}`)));
     while (wide.poolUse.inUse < 2) await setImmediate();
     await sql`select`.execute(wide);
     expect(wide.poolUse).toMatchObject({ inUse: 2, waiting: 0 });

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, expect } from '@jest/globals';
 import { CompiledQuery, sql, type Generated, type Kysely } from 'kysely';
 import { createRowCounts, foldRowCounts, type Database, type RowCounts } from '../src/index.ts';
 import type { Statement } from '../src/connection/statement.ts';
-import { Pages } from '../src/rows/page.ts';
+import { createPages } from '../src/rows/reads/page.ts';
 import { openPatient } from './open-database.ts';
 
 export interface Tables {
@@ -73,11 +73,11 @@ export async function expectExact(on: Kysely<Tables>, offsets: number[] = []) {
     .execute(async (snapshot: Kysely<Tables>) => {
       const all = await tasks(snapshot).orderBy('id').execute();
       const total = all.length;
-      const pages = new Pages<{ id: number; status: string }>(inTransaction(snapshot), 'task', ['id', 'status']);
+      const readPage = createPages<{ id: number; status: string }>(inTransaction(snapshot), 'task', ['id', 'status']);
       expect(await counts(snapshot)).toEqual({ total, done: all.filter(({ status }) => status === 'done').length });
       for (const offset of [0, 1, Math.floor(total / 2), total - 1, total, total + 1, ...offsets]) {
         if (offset < 0) continue;
-        const page = await pages.readPage({ offset, limit: 7 });
+        const page = await readPage({ offset, limit: 7 });
         expect([offset, page.total, page.rows.map(({ id, status }) => ({ id, status }))]).toEqual([
           offset,
           total,

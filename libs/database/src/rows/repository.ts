@@ -1,16 +1,16 @@
 import { coalesce } from '@rest-services/concurrency';
 import { sql, type SqlBool } from 'kysely';
 import { prepared, type Statement } from '../connection/statement.ts';
-import { createDelete, createUpdate, type Change, type Target } from './change.ts';
-import { createDeleteAll } from './delete-all.ts';
-import { Find } from './find.ts';
-import { Insert, type IdempotencyKey } from './insert.ts';
-import { select, type List } from './list.ts';
-import { Pages, type Page, type Position } from './page.ts';
-import type { AnyDatabase, Values } from './row.ts';
-import { Search } from './search.ts';
+import { Find } from './reads/find.ts';
+import { select, type List } from './reads/list.ts';
+import { createPages, type Page, type Position } from './reads/page.ts';
+import { createSearch } from './reads/search.ts';
+import { createWholeList } from './reads/whole-list.ts';
 import { columnsOf, type Changes, type Counts, type NewRow, type RowOf, type Shapes } from './shapes.ts';
-import { WholeList } from './whole-list.ts';
+import type { AnyDatabase, Values } from './shared/row.ts';
+import { createDelete, createUpdate, type Change, type Target } from './writes/change.ts';
+import { createDeleteAll } from './writes/delete-all.ts';
+import { Insert, type IdempotencyKey } from './writes/insert.ts';
 
 /**
  * Reads and writes the rows of a table whose bigint `id` the database assigns. Requests that arrive together share statements; a row that
@@ -24,14 +24,18 @@ export class Repository<Table extends Shapes> {
   readonly #insert: Insert;
   readonly #update: Change<Values & Target>;
   readonly #delete: Change<Target>;
-  readonly #pages: Pages<RowOf<Table>>;
   readonly #counts: Statement<Counts<Table>>;
-  readonly #search: Search<RowOf<Table>> | undefined;
-  readonly #lists = new Map<string, WholeList<RowOf<Table>>>();
-  readonly #listOf: (filter: Values) => WholeList<RowOf<Table>>;
+  readonly #lists = new Map<string, () => Promise<List<RowOf<Table>>>>();
+  readonly #listOf: (filter: Values) => () => Promise<List<RowOf<Table>>>;
 
   /** Deletes all rows. Of several calls at once, one gets the number of rows, and the others 0. */
   readonly deleteAll: () => Promise<number>;
+
+  /** Reads a page in the order of the ids, of any length and at any depth. The table needs `createRowCounts`, and has no `longText`. */
+  readonly page: (position: Position) => Promise<Page<RowOf<Table>>>;
+
+  /** Searches the rows that contain a text in any case of letters, where the shapes have `search`. */
+  readonly search: (text: string) => Promise<List<RowOf<Table>>>;
 
   constructor(db: AnyDatabase, table: string, shapes: Table) {
     const { longText, search } = shapes;
@@ -43,10 +47,12 @@ export class Repository<Table extends Shapes> {
     this.#update = createUpdate(db, table, columnsOf(shapes.update), shapes);
     this.#delete = createDelete(db, table);
     this.deleteAll = createDeleteAll(db, table);
-    this.#pages = new Pages(db, table, columns);
+    this.page = createPages(db, table, columns);
+    this.search = search
+      ? createSearch(db, table, columns, { ...search, longText })
+      : () => Promise.reject(new Error(`${table} has no search`));
     this.#counts = prepared(select(`${table}_count`, shapes.counts ? columnsOf(shapes.counts) : ['total'], []));
-    this.#search = search && new Search(db, table, columns, { ...search, longText });
-    this.#listOf = (filter) => new WholeList(db, table, columns, conditionsOf(filter), longText);
+    this.#listOf = (filter) => createWholeList(db, table, columns, conditionsOf(filter), longText);
   }
 
   /** Reads the row of this id, or `undefined` when there is none. */
@@ -87,11 +93,6 @@ export class Repository<Table extends Shapes> {
     return this.#delete.apply({ id, xmin: version });
   }
 
-  /** Reads a page in the order of the ids, of any length and at any depth. The table needs `createRowCounts`, and has no `longText`. */
-  page(position: Position): Promise<Page<RowOf<Table>>> {
-    return this.#pages.readPage(position);
-  }
-
   /** Counts the rows, at the same cost for any number. The table needs `createRowCounts`. */
   readonly count = coalesce(async () => (await this.#db.read(this.#counts, [])).rows[0]!);
 
@@ -103,16 +104,7 @@ export class Repository<Table extends Shapes> {
     const key = JSON.stringify(filter);
     const list = this.#lists.get(key) ?? this.#listOf(filter as Values);
     this.#lists.set(key, list);
-    return list.readFirst();
-  }
-
-  /**
-   * Searches the rows that contain a text in any case of letters.
-   * @throws Error when the repository has no `search` option
-   */
-  search(text: string): Promise<List<RowOf<Table>>> {
-    if (!this.#search) throw new Error('The repository has no search');
-    return this.#search.readMatches(text);
+    return list();
   }
 }
 

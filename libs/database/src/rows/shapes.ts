@@ -1,8 +1,8 @@
 import type { Generated } from 'kysely';
 import type { Static, TObject } from 'typebox';
-import type { UpdateOptions } from './change.ts';
-import type { WithId } from './row.ts';
-import type { SearchOptions } from './search.ts';
+import type { UpdateOptions } from './writes/change.ts';
+import type { WithId } from './shared/row.ts';
+import type { SearchOptions } from './reads/search.ts';
 
 /** What a service reads and writes of a table, by the shapes of its records and bodies, whose properties are columns. */
 export interface Shapes extends UpdateOptions {

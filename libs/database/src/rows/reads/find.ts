@@ -1,9 +1,9 @@
 import { Semaphore } from '@rest-services/concurrency';
 import { sql } from 'kysely';
-import { columnList, idArray, parameter, prepared, type Statement } from '../connection/statement.ts';
+import { columnList, idArray, parameter, prepared, type Statement } from '../../connection/statement.ts';
 import { readInTurn } from './read-in-turn.ts';
-import { MAX_SHARED_LENGTH, type AnyDatabase, type WithId } from './row.ts';
-import { LEFT_OUT, MAX_READS, SharedStatement } from './shared-statement.ts';
+import { MAX_SHARED_LENGTH, type AnyDatabase, type WithId } from '../shared/row.ts';
+import { LEFT_OUT, MAX_READS, SharedStatement } from '../shared/shared-statement.ts';
 
 /** Maximum size of a text that requests read together, four bytes a character. Longer ones would together take too much memory. */
 const MAX_SHARED_BYTES = 4 * MAX_SHARED_LENGTH;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Batcher } from '@rest-services/concurrency';
 import { errorClass, errorCode, SQLSTATE, SQLSTATE_CLASS } from '@rest-services/errors';
-import { SHARED_MS } from '../time-budget.ts';
+import { SHARED_MS } from '../../time-budget.ts';
 import type { AnyDatabase } from './row.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { PreconditionFailedError } from '@rest-services/errors';
 import { sql, type RawBuilder } from 'kysely';
-import type { Value } from '../connection/session.ts';
-import { columnList, idArray, parameter, prepared, type Statement } from '../connection/statement.ts';
-import { isWrittenAlone, shortLockTimeout, type AnyDatabase, type Values, type WithId } from './row.ts';
-import { LEFT_OUT, MAX_WRITES, SharedStatement } from './shared-statement.ts';
+import type { Value } from '../../connection/session.ts';
+import { columnList, idArray, parameter, prepared, type Statement } from '../../connection/statement.ts';
+import { isWrittenAlone, shortLockTimeout, type AnyDatabase, type Values, type WithId } from '../shared/row.ts';
+import { LEFT_OUT, MAX_WRITES, SharedStatement } from '../shared/shared-statement.ts';
 
 /** The row that an update or a delete changes. */
 export type Target = WithId & {
