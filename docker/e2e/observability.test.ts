@@ -121,7 +121,8 @@ test('alerts, dashboard and first-hour.md use metrics and labels that a service 
 });
 
 test('first-hour.md shows reasons and log messages that a service has', () => {
-  const reasons = namedIn(firstHour, /"reason":"([a-z_]+)"/g);
+  const [, causes] = /^## 503\n[^]*?\*\*Cause\*\*:\n([^]*?)\*\*Action/m.exec(firstHour)!;
+  const reasons = namedIn(causes!, /`([a-z_]+)`/g);
   expect(reasons.filter((reason) => !metrics.includes(`{reason="${reason}"}`))).toEqual([]);
   // esbuild breaks long lines, within strings as well.
   const bundle = readFileSync(main, 'utf8').replaceAll('\\\n', '');
