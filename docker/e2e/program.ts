@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { closedAtEnd } from '@rest-services/testing';
 
 /** The bundle of items. */
 export const main = join(import.meta.dirname, '../../apps/items/dist/main.js');
@@ -41,11 +42,11 @@ export async function startProgram(name: string, args: string[], files: Record<s
   const child = spawn(name, args.map(placed), { stdio: ['ignore', 'inherit', 'inherit'], ...asUnprivileged });
   await Promise.race([listening(port), once(child, 'exit').then(() => Promise.reject(new Error(`${name} has ended`)))]);
   return {
-    stop: async () => {
+    stop: closedAtEnd(async () => {
       child.kill('SIGKILL');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
       await rm(folder, { recursive: true, force: true });
-    },
+    }),
   };
 }
 

@@ -129,7 +129,6 @@ describe('GET /api/tutorials/published', () => {
     const { body } = await one.request('GET', '/api/tutorials/published');
     expect((body as Tutorial[]).map(({ id }) => id)).toEqual([15_000]);
     expect((await rowsRead()) - before).toBeLessThan(10);
-    await one.stop();
 
     async function rowsRead() {
       await sql`select pg_stat_force_next_flush()`.execute(one.db);

@@ -75,8 +75,6 @@ describe.each(nodeVersions())('On Node.js $version', ({ version, node }) => {
     const required = `const { itemsClient, unwrap } = require('@rest-services/client');
       void unwrap(itemsClient({ baseUrl: '${proxy.url}' }).GET('/v1/items/summary')).then(({ total }) => console.log(total));`;
     expect((await run(node, ['--eval', required], { cwd: project, env: {} })).stdout).toMatch(/^\d+\n$/);
-    proxy.stop();
-    await service.stop();
   });
 });
 

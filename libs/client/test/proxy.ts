@@ -41,7 +41,7 @@ export async function startProxy(target: string) {
   }
 
   const server = createServer((incoming, response) => void respond(incoming, response));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  await once(server.listen(0, '127.0.0.1').unref(), 'listening');
   proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return proxy;
 }

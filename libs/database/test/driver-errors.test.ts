@@ -12,9 +12,11 @@ async function start(response?: string | Buffer) {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
     if (response !== undefined) socket.once('data', () => socket.write(response));
-  }).listen(0, '127.0.0.1');
+  })
+    .listen(0, '127.0.0.1')
+    .unref();
   await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, stop: () => server.close() };
+  return (server.address() as AddressInfo).port;
 }
 
 async function errorOf(config: pg.ClientConfig) {
@@ -25,9 +27,8 @@ async function errorOf(config: pg.ClientConfig) {
 }
 
 test('A server that does not speak TLS refuses the login', async () => {
-  const { port, stop } = await start('N');
+  const port = await start('N');
   expect(await errorOf({ port, ssl: true })).toMatchObject({ code: '28000' });
-  stop();
 });
 
 test('A password that is asked for and not given refuses the login', async () => {
@@ -39,15 +40,14 @@ test('A password that is asked for and not given refuses the login', async () =>
 });
 
 test('A server that does not respond to a new connection is a timeout', async () => {
-  const { port, stop } = await start();
+  const port = await start();
   const error = await errorOf({ port, connectionTimeoutMillis: 50 });
   expect(error).toMatchObject({ code: 'ETIMEDOUT' });
   expect(isPoolTimeout(error)).toBe(true);
-  stop();
 });
 
 test('A connection of the pool that is not ready in time is a timeout, and so is a wait for one that is in use', async () => {
-  const { port, stop } = await start();
+  const port = await start();
   const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'items', max: 1, connectionTimeoutMillis: 50 });
   const [connecting, waiting] = await Promise.allSettled([pool.connect(), pool.connect()]);
   const reasons = [connecting, waiting].map(
@@ -56,5 +56,4 @@ test('A connection of the pool that is not ready in time is a timeout, and so is
   expect(reasons.map(isPoolTimeout)).toEqual([true, true]);
   expect(reasons.map((reason) => withErrorCode(reason).code)).toEqual(['ETIMEDOUT', 'ETIMEDOUT']);
   await pool.end();
-  stop();
 });

@@ -48,26 +48,26 @@ describe('The process exits with 1 and does not retry when the database', () => 
   });
 
   test('server is not PostgreSQL', async () => {
-    const other = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(0, '127.0.0.1');
+    const other = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+      .listen(0, '127.0.0.1')
+      .unref();
     await once(other, 'listening');
     const url = new URL(`postgres://notes@127.0.0.1:${(other.address() as AddressInfo).port}/notes`);
     await expectRefused(withParameters(url, { sslmode: 'verify-full' }), {
       message: 'There was an error establishing an SSL connection',
     });
-    other.close();
   });
 
   test('certificate is not trusted, or has another host', async () => {
-    const server = await startSelfSigned();
+    const port = await startSelfSigned();
     const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
     const sslrootcert = join(folder, 'ca.pem');
     await writeFile(sslrootcert, selfSigned);
-    const url = () => new URL(`postgres://notes:secret@127.0.0.1:${server.port}/notes`);
+    const url = () => new URL(`postgres://notes:secret@127.0.0.1:${port}/notes`);
     await expectRefused(withParameters(url(), { sslmode: 'verify-full' }), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     await expectRefused(withParameters(url(), { sslmode: 'verify-full', sslrootcert }), {
       code: 'ERR_TLS_CERT_ALTNAME_INVALID',
     });
-    server.stop();
     await rm(folder, { recursive: true });
   });
 

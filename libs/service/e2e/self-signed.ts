@@ -30,7 +30,9 @@ export async function startSelfSigned() {
       socket.write('S');
       new TLSSocket(socket, { isServer: true, key, cert: selfSigned }).on('error', () => undefined);
     });
-  }).listen(0, '127.0.0.1');
+  })
+    .listen(0, '127.0.0.1')
+    .unref();
   await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, stop: () => server.close() };
+  return (server.address() as AddressInfo).port;
 }

@@ -279,10 +279,9 @@ describe('An OTLP receiver that', () => {
   });
 
   test('never responds neither fails requests nor delays a drain beyond its limit', async () => {
-    const silent = createServer((socket) => void socket.on('error', () => undefined));
+    const silent = createServer((socket) => void socket.on('error', () => undefined)).unref();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     await exerciseWith(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`, { isReported: false });
-    silent.close();
   });
 });
 

@@ -252,5 +252,4 @@ test('COMPRESSION=false sends everything as it is', async () => {
     const { coding, headers } = await get(path, 'gzip, br, zstd', 'GET', plain);
     expect([path, coding, headers.vary ?? '']).toEqual([path, undefined, expect.not.stringMatching(/encoding/)]);
   }
-  await plain.stop();
 });

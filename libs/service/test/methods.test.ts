@@ -63,7 +63,6 @@ test('OPTIONS of an unknown path responds 404 without CORS, as before', async ()
     const { status, headers, body } = await service.request('OPTIONS', path);
     expect([path, status, headers.get('allow'), body]).toEqual([path, 404, null, NOT_FOUND]);
   }
-  await service.stop();
 });
 
 test('OPTIONS and the 404 to other methods have Allow for origins that CORS_ORIGIN names, and for others', async () => {
@@ -82,5 +81,4 @@ test('OPTIONS and the 404 to other methods have Allow for origins that CORS_ORIG
       ]);
     }
   }
-  await service.stop();
 });

@@ -99,7 +99,6 @@ test('responds to all pipelined requests in flight when it closes', async () => 
   const answers = (await Promise.all(received)).join('');
   expect(statusesOf(answers)).toHaveLength(2);
   expect(answers.match(/^connection: close$/gim)).toHaveLength(1);
-  await closed.stop();
 });
 
 test('After an answer that closes the connection nothing is carried out', async () => {

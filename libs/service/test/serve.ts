@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { migrate } from '@rest-services/database';
 import { createTestDatabase } from '@rest-services/local-postgres';
-import { responseChecker, sendJson, type OpenApiDocument } from '@rest-services/testing';
+import { closedAtEnd, responseChecker, sendJson, type OpenApiDocument } from '@rest-services/testing';
 import { assembleService, type ServiceDefinition } from '../src/run-service.ts';
 import { loadSettings } from '../src/settings.ts';
 
@@ -31,10 +31,10 @@ export async function serve<Tables>(
       return response;
     },
 
-    async stop() {
+    stop: closedAtEnd(async () => {
       await app.close();
       await db.destroy();
       await database.drop();
-    },
+    }),
   };
 }

@@ -1,6 +1,4 @@
-import { afterAll } from '@jest/globals';
-import { started } from './service/process.ts';
-
+export { closedAtEnd } from './closed-at-end.ts';
 export { responseChecker } from './service/check-response.ts';
 export { type OpenApiDocument } from './service/document.ts';
 export { load, send, type Outcome, type Write } from './http/load.ts';
@@ -15,9 +13,3 @@ export { createMigratedDatabase } from './database/migrated-database.ts';
 export { openResponseHolder } from './database/response-holder.ts';
 export { withMargin } from './with-margin.ts';
 export { withRole } from './database/with-role.ts';
-
-// Processes of failed tests are still running: Jest would wait for them forever.
-const endProcesses = () => started.forEach((child) => child.kill('SIGKILL'));
-afterAll(endProcesses);
-// For jest-environment.mjs.
-Object.assign(globalThis, { endProcesses });

@@ -1,9 +1,14 @@
 import { TestEnvironment } from 'jest-environment-node';
 
-/** Ends the processes of a file of which `--testNamePattern` names no test: Jest runs no `afterAll` then, and would wait for them. */
+/** Closes after the last test of a file what its tests have left open, even if `--testNamePattern` named none and no `afterAll` ran. */
 export default class extends TestEnvironment {
+  async handleTestEvent({ name }) {
+    if (name === 'run_finish') await this.global.closeOpen?.();
+  }
+
+  /** Of a file that has thrown before its tests. */
   async teardown() {
-    this.global.endProcesses?.();
+    await this.global.closeOpen?.();
     await super.teardown();
   }
 }

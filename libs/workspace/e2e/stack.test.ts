@@ -81,7 +81,7 @@ test('listens on the IP address in HOST, for the pages that the mode in NODE_ENV
 
 test('starts nothing where it cannot listen, and names each port or address', async () => {
   const [taken, shared] = [await freePort(), await freePort()];
-  const server = createServer().listen(taken, '127.0.0.1');
+  const server = createServer().listen(taken, '127.0.0.1').unref();
   await once(server, 'listening');
   const ports = { ITEMS_PORT: `${taken}`, TODOS_PORT: `${shared}`, TUTORIALS_PORT: `${shared}` };
   const cannotStart = async (message: string, ...args: Parameters<typeof start>) =>

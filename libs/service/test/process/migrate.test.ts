@@ -52,14 +52,15 @@ test('a database that is starting up is waited for', async () => {
   const fields = ['SFATAL', 'C57P03', 'Mthe database system is starting up', ''].join('\0');
   const response = Buffer.from(`E....${fields}\0`);
   response.writeInt32BE(response.length - 1, 1);
-  const server = createServer((socket) => socket.once('data', () => socket.end(response))).listen(0, '127.0.0.1');
+  const server = createServer((socket) => socket.once('data', () => socket.end(response)))
+    .listen(0, '127.0.0.1')
+    .unref();
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const service = notes.start({ DATABASE_URL: `postgres://notes:secret@127.0.0.1:${port}/notes` });
   await service.logged(/^database is not up yet/);
   service.child.kill('SIGTERM');
   expect(await service.ended).toEqual({ code: 0, errors: '' });
-  server.close();
 });
 
 test('two connections are enough to migrate, also while another process migrates', () =>

@@ -13,11 +13,10 @@ import { untilBlocked } from '../until-blocked.ts';
 import { createNote, notes } from './notes-process.ts';
 
 test('a taken port: the process exits with 1 and one line that names the port', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
+  const other = createServer().listen(0, '127.0.0.1').unref();
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
   const { code, errors } = await notes.start({ PORT: `${port}` }).ended;
-  other.close();
   expect(code).toBe(1);
   expect(errors).toMatch(new RegExp(`^Port ${port} is taken on 127\\.0\\.0\\.1: [^\\n]*\\n$`));
 });

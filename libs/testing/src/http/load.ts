@@ -1,6 +1,7 @@
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { closedAtEnd } from '../closed-at-end.ts';
 
 /** A request that writes. */
 export interface Write {
@@ -62,11 +63,11 @@ export function load(url: string, requests: (string | Write)[], connections: num
       await workers;
       return outcomes;
     },
-    stop: async () => {
+    stop: closedAtEnd(async () => {
       isStopped = true;
       await workers;
       return outcomes;
-    },
+    }),
   };
 }
 

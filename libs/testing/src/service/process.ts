@@ -1,13 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { closedAtEnd } from '../closed-at-end.ts';
 
 /** A line of a service's log. */
 export type LogLine = Record<string, unknown> & { msg: string };
-
-/** All processes that have been started, including those that have ended. */
-export const started: ChildProcess[] = [];
 
 /** Starts a service as a process. It listens on a free port of 127.0.0.1 unless `environment` sets HOST and PORT. */
 export function startProcess(main: string | string[], environment: NodeJS.ProcessEnv, ...args: string[]) {
@@ -15,7 +13,7 @@ export function startProcess(main: string | string[], environment: NodeJS.Proces
     env: { PATH: process.env.PATH, NODE_ENV: 'test', HOST: '127.0.0.1', PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  started.push(child);
+  closedAtEnd(() => child.kill('SIGKILL'));
   const log: LogLine[] = [];
   const waiting = new Set<() => void>();
   const wake = () => waiting.forEach((check) => check());

@@ -1,3 +1,4 @@
+import { closedAtEnd } from '../closed-at-end.ts';
 import { createMigratedDatabase } from '../database/migrated-database.ts';
 import { openTestConnection } from '../database/open-test-connection.ts';
 import { startProcess } from './process.ts';
@@ -45,11 +46,11 @@ export async function startService<Tables>(main: string, environment: NodeJS.Pro
     },
 
     /** Ends the process and drops the database. */
-    async stop() {
+    stop: closedAtEnd(async () => {
       service.child.kill('SIGTERM');
       await service.ended;
       await db.destroy();
       await database.drop();
-    },
+    }),
   };
 }
