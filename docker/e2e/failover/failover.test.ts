@@ -58,6 +58,8 @@ async function violationsIn(
     created: created.length,
   };
   process.stdout.write(`${expect.getState().currentTestName} ${JSON.stringify(figures)}\n`);
+  // 3 s, and a margin for a busy machine.
+  expect(longestMs).toBeLessThan(4_500);
   expect(services.map(({ child }) => child.exitCode)).toEqual([null, null]);
   services.forEach(({ child }) => child.kill('SIGKILL'));
   return violations;

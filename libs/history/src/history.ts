@@ -1,55 +1,60 @@
-import type { HttpRequest, HttpResponse, Send } from './clients/send.ts';
-
 export interface Row {
   id: number;
   title: string;
   status: string;
 }
 
-export type Kind = 'create' | 'read' | 'update' | 'delete' | 'list' | 'summary';
+/** What a client decides about a request of the items service. */
+export interface Request {
+  kind: 'create' | 'read' | 'update' | 'delete' | 'list' | 'summary';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  path: string;
+  /** Id in the path. */
+  key?: number;
+  body?: { title?: string; status?: string };
+  ifMatch?: string;
+  idempotencyKey?: string;
+  /** Rows that a list requests. */
+  position?: { offset: number; limit: number };
+}
 
-/** A request of a client, and its outcome. Times are milliseconds since the start of the history. */
-export interface Operation extends Omit<HttpRequest, 'url'> {
-  kind: Kind;
+export interface Response {
+  status: number;
+  /** The header X-Total-Count. */
+  total?: number | undefined;
+  /** The header ETag. */
+  tag?: string | undefined;
+  body: unknown;
+}
+
+/** A request and its outcome. Times are milliseconds since the start of the history. */
+export interface Operation extends Request {
   client: string;
   /** Index of the service process; `undefined` for operations of the database itself. */
   service: number | undefined;
-  /** Id in the path. */
-  key?: number;
-  /** Rows that a list requested. */
-  position?: { offset: number; limit: number };
-  /** Number of the walk over all pages that the list is part of. */
-  walk?: number;
   startedAt: number;
   endedAt: number;
-  response?: HttpResponse;
-  /** Code of the error, in place of a whole response. */
+  response?: Response;
+  /** The error in place of a whole response. */
   error?: string;
 }
-
-/** What a client decides about an operation. */
-export type Request = Pick<Operation, 'kind' | 'method' | 'path'> &
-  Partial<Pick<Operation, 'body' | 'ifMatch' | 'idempotencyKey' | 'key' | 'position' | 'walk'>>;
 
 /** The operations of one run, in the order of their ends. */
 export class History {
   readonly operations: Operation[] = [];
   readonly #origin = performance.now();
-  #requests = 0;
 
   now() {
     return performance.now() - this.#origin;
   }
 
-  /** Sends a request and records its outcome. */
-  async record(client: string, service: number, url: string, request: Request, send: Send): Promise<Operation> {
-    const requestId = `${client}-${(this.#requests += 1)}`;
-    const operation: Operation = { ...request, client, service, requestId, startedAt: this.now(), endedAt: Infinity };
+  /** Records a request and its outcome. */
+  async record(client: string, service: number, request: Request, response: Promise<Response>): Promise<Operation> {
+    const operation: Operation = { ...request, client, service, startedAt: this.now(), endedAt: Infinity };
     try {
-      operation.response = await send({ ...request, url, requestId });
+      operation.response = await response;
     } catch (error) {
-      const { code, name } = error as NodeJS.ErrnoException;
-      operation.error = code ?? name;
+      operation.error = (error as Error).name;
     }
     operation.endedAt = this.now();
     this.operations.push(operation);
@@ -57,13 +62,13 @@ export class History {
   }
 }
 
+export const statusOf = ({ response }: Operation) => response?.status;
+
 /** Whether the response says that the operation has been done. */
 export const isDone = ({ response }: Operation) => response !== undefined && response.status < 300;
 
-export const statusOf = ({ response }: Operation) => response?.status;
-
-/** Whether a write may have been done, now or later. */
-export const isUnknown = ({ response }: Operation) => response === undefined || response.status >= 500;
+/** Whether a write may have been done, or may still be. A 503 has done nothing. */
+export const isUnknown = ({ response }: Operation) => response === undefined || response.status === 500;
 
 /** Id that a create responded. */
 export const createdId = (operation: Operation) =>
@@ -76,60 +81,30 @@ export function rowsOf(operation: Operation): Row[] {
   return operation.kind === 'list' ? (operation.response!.body as Row[]) : [];
 }
 
-/** Ids that a list says all about: an item in this range that it lacks does not exist. `undefined` for a page past the end. */
-export function idRange(operation: Operation): { low: number; high: number } | undefined {
-  const rows = rowsOf(operation);
-  const { offset, limit } = operation.position!;
-  if (rows.length === 0 && offset > 0) return undefined;
-  return {
-    low: offset === 0 ? 0 : rows[0]!.id,
-    high: rows.length < limit ? Infinity : rows.at(-1)!.id,
-  };
+/** A request of a page. */
+export function list(page: number, limit: number): Request {
+  const position = { offset: (page - 1) * limit, limit };
+  return { kind: 'list', method: 'GET', path: `/v1/items?page=${page}&limit=${limit}`, position };
 }
 
-/**
- * What was done in the database itself, as the request of one item that would have done it.
- * @param id `undefined` for a create of unknown outcome
- * @param values what a write sets, or what a read has found
- * @param error in place of the outcome of a write
- */
-export function directOperation(
-  kind: 'create' | 'read' | 'update' | 'delete',
-  id: number | undefined,
-  values: Operation['body'],
-  common: Pick<Operation, 'client' | 'startedAt' | 'endedAt'>,
-  error?: string,
-): Operation {
-  const isRead = kind === 'read';
-  const method = ({ create: 'POST', read: 'GET', update: 'PUT', delete: 'DELETE' } as const)[kind];
-  return {
-    ...{ kind, ...common, service: undefined, requestId: '', method, path: `/v1/items/${id ?? ''}` },
-    ...(kind !== 'create' && { key: id! }),
-    ...(values && !isRead && { body: values }),
-    ...(error && !isRead
-      ? { error }
-      : { response: { status: 200, requestId: '', body: isRead ? { id, ...values } : { id } } }),
-  };
-}
-
-/** One line: client, times, request, outcome. @param key the item whose row a list shows; others are only counted */
-export function describe(operation: Operation, key?: number) {
+/** One line: client, times, request, outcome. @param id of the item whose row a list shows; others are only counted */
+export function describe(operation: Operation, id?: number) {
   const { client, service, startedAt, endedAt, method, path, body, ifMatch, idempotencyKey, response } = operation;
   return [
     `${client}  ${startedAt.toFixed(1)}–${endedAt.toFixed(1)} ms `,
     service === undefined ? 'database ' : `service ${service} `,
     ...[method, path, body && JSON.stringify(body)],
     ...[ifMatch && `if-match ${ifMatch}`, idempotencyKey && `idempotency-key ${idempotencyKey}`, ''],
-    response ? `${response.status} ${bodyOf(operation, key)}` : `unknown: ${operation.error}`,
+    response ? `${response.status} ${bodyOf(operation, id)}` : `unknown: ${operation.error}`,
   ]
     .filter((part) => part !== undefined)
     .join(' ');
 }
 
-function bodyOf(operation: Operation, key?: number) {
+function bodyOf(operation: Operation, id?: number) {
   const { body, total, tag } = operation.response!;
   if (operation.kind !== 'list' || !isDone(operation)) return JSON.stringify(body) + (tag ? ` etag ${tag}` : '');
   const rows = rowsOf(operation);
-  const row = JSON.stringify(rows.find(({ id }) => id === key) ?? 'absent');
-  return `total ${total}, ${rows.length} rows, ${key === undefined ? `ids ${rows.map(({ id }) => id).join(' ')}` : row}`;
+  const row = rows.find((each) => each.id === id) ?? 'absent';
+  return `total ${total}, ${rows.length} rows, ${id === undefined ? `ids ${rows.map((each) => each.id).join(' ')}` : JSON.stringify(row)}`;
 }

@@ -1,4 +1,4 @@
-import { createdId, idRange, isDone, isUnknown, rowsOf, statusOf, type Operation, type Row } from '../history.ts';
+import { createdId, isDone, isUnknown, rowsOf, statusOf, type Operation, type Row } from '../history.ts';
 import type { Step } from './linearizable.ts';
 
 /** State of an item that exists. */
@@ -16,8 +16,6 @@ export interface ItemStep extends Step<Item> {
   operation: Operation;
   /** Whether it changes the item. */
   isWrite: boolean;
-  /** Whether the item existed at the end of a write or at the moment of a read; `undefined` when that is unknown. */
-  exists: boolean | undefined;
 }
 
 /** The steps of each item, by its id: its writes and reads, and one read for each list that shows it or shows that it is absent. */
@@ -32,7 +30,7 @@ export function stepsByItem(operations: readonly Operation[]): Map<number, ItemS
   for (const [title, attempts] of Map.groupBy(creates, ({ body }) => body!.title!)) {
     // With one key, whichever attempt made it: none before the first one began, and none after one has been acknowledged.
     const attempt = attempts.find(isDone) ?? attempts[0]!;
-    const id = createdId(attempt) ?? ids.get(title);
+    const id = createdId(attempt) ?? ids.get(title)?.[0];
     const startedAt = Math.min(...attempts.map((each) => each.startedAt));
     if (id !== undefined) add(id, { ...creation(attempt), startedAt });
   }
@@ -57,11 +55,18 @@ export function stepsByItem(operations: readonly Operation[]): Map<number, ItemS
   return steps;
 }
 
-/** Id of the item that was first seen with a title, which tells what a create without response has created. */
-export function idsByTitle(operations: readonly Operation[]): Map<string, number> {
-  const ids = new Map<string, number>();
-  for (const { id, title } of operations.flatMap(rowsOf)) if (!ids.has(title)) ids.set(title, id);
-  return ids;
+/** Ids that a list says all about: an item in this range that it lacks does not exist. `undefined` for a page past the end. */
+function idRange(operation: Operation): { low: number; high: number } | undefined {
+  const rows = rowsOf(operation);
+  const { offset, limit } = operation.position!;
+  if (rows.length === 0 && offset > 0) return undefined;
+  return { low: offset === 0 ? 0 : rows[0]!.id, high: rows.length < limit ? Infinity : rows.at(-1)!.id };
+}
+
+/** Ids of the items that were seen with a title, the first of which tells what a create without response has created. */
+export function idsByTitle(operations: readonly Operation[]): Map<string, number[]> {
+  const rows = Map.groupBy(operations.flatMap(rowsOf), ({ title }) => title);
+  return new Map([...rows].map(([title, each]) => [title, [...new Set(each.map(({ id }) => id))]]));
 }
 
 const mayBeDone = (operation: Operation) => isDone(operation) || isUnknown(operation);
@@ -78,46 +83,33 @@ function withTag(item: Item, tag: string | undefined): Item | false {
   return item.tag === undefined && !item.outdated.includes(tag) && { ...item, tag };
 }
 
-const timesOf = ({ startedAt, endedAt }: Operation) => ({ startedAt, endedAt });
+const step = (operation: Operation, isWrite: boolean, apply: ItemStep['apply']): ItemStep => {
+  const { startedAt, endedAt } = operation;
+  return { operation, startedAt, endedAt, isWrite, isOptional: isUnknown(operation), apply };
+};
 
-/** Common part of the steps that change an item. */
-const change = (operation: Operation) => ({
-  ...{ operation, ...timesOf(operation), isWrite: true, isOptional: isUnknown(operation) },
-  exists: isUnknown(operation) ? undefined : operation.kind !== 'delete',
-});
-
-function creation(operation: Operation): ItemStep {
+function creation(operation: Operation) {
   const item = { title: '', status: 'Doing', ...operation.body, outdated: [] };
-  return { ...change(operation), apply: (state) => (state ? false : item) };
+  return step(operation, true, (state) => (state ? false : item));
 }
 
 /** An update or a delete, which takes effect on the version of its `If-Match` alone, however late it is. */
-function write(operation: Operation): ItemStep {
-  return {
-    ...change(operation),
-    apply(state) {
-      const item = state && withTag(state, operation.ifMatch);
-      if (!item) return false;
-      return operation.kind === 'delete' ? undefined : changed(item, operation.body!);
-    },
-  };
+function write(operation: Operation) {
+  return step(operation, true, (state) => {
+    const item = state && withTag(state, operation.ifMatch);
+    if (!item) return false;
+    return operation.kind === 'delete' ? undefined : changed(item, operation.body!);
+  });
 }
 
-function read(operation: Operation, row: Row | undefined): ItemStep {
+function read(operation: Operation, row: Row | undefined) {
   const tag = operation.kind === 'read' ? operation.response!.tag : undefined;
-  return {
-    ...{ operation, ...timesOf(operation), isWrite: false, isOptional: false, exists: row !== undefined },
-    apply(state) {
-      if (!row || !state) return row || state ? false : undefined;
-      return state.title === row.title && state.status === row.status && withTag(state, tag);
-    },
-  };
+  return step(operation, false, (state) => {
+    if (!row || !state) return row || state ? false : undefined;
+    return state.title === row.title && state.status === row.status && withTag(state, tag);
+  });
 }
 
 /** A 412: at some moment, the item had another version than that of `If-Match`, or did not exist. */
-function refusal(operation: Operation): ItemStep {
-  return {
-    ...{ operation, ...timesOf(operation), isWrite: false, isOptional: false, exists: undefined },
-    apply: (state) => (state?.tag === operation.ifMatch ? false : state),
-  };
-}
+const refusal = (operation: Operation) =>
+  step(operation, false, (state) => (state?.tag === operation.ifMatch ? false : state));

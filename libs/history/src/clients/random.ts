@@ -27,13 +27,6 @@ export class Random {
     return elements[Math.floor(this.next() * elements.length)]!;
   }
 
-  /** Picks a name in proportion to its weight. */
-  weighted<Name extends string>(weights: Partial<Record<Name, number>>) {
-    const entries = Object.entries(weights) as [Name, number][];
-    let rest = this.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
-    return (entries.find(([, weight]) => (rest -= weight) < 0) ?? entries[0]!)[0];
-  }
-
   /** An independent sequence, so that the length of one does not change another. */
   fork() {
     return new Random(this.integer(0, 2 ** 31));
