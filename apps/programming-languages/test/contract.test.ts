@@ -28,15 +28,19 @@ const encodings: [name: string, encoded: (fields: Fields) => [body: string, head
   ['URL-encoded', (fields) => [new URLSearchParams(fields as Record<string, string>).toString(), formType]],
 ];
 
+/** The records of a page. */
 async function list(query = '') {
   const { body } = await send('GET', path + query);
   return (body as { data: Language[] }).data;
 }
 
+/** All records by id. */
+const stored = () => service.db.selectFrom('programming_language').selectAll().orderBy('id').execute();
+
 /** The record of that name after it was created. */
 async function create(language: Fields = python) {
   await send('POST', path, language);
-  return (await list()).find(({ name }) => name === language.name)!;
+  return (await stored()).find(({ name }) => name === language.name)!;
 }
 
 const ids = async (query?: string) => (await list(query)).map(({ id }) => id);
@@ -85,7 +89,7 @@ describe('GET /programming-languages', () => {
 
     test('answers records 11 to 16 with page=2, and says so in meta', async () => {
       expect(await ids('?page=2')).toEqual(all.slice(10));
-      expect((await send('GET', `${path}?page=2`)).body).toMatchObject({ meta: { page: 2 } });
+      expect((await send('GET', `${path}?page=2&page=1`)).body).toMatchObject({ meta: { page: 2 } });
     });
 
     test('answers no data past the last page, however large', async () => {
@@ -97,13 +101,8 @@ describe('GET /programming-languages', () => {
       'answers page 1 to page=%s',
       async (page) => {
         expect((await send('GET', `${path}?page=${page}`)).body).toMatchObject({ meta: { page: 1 } });
-        expect(await ids(`?page=${page}`)).toEqual(all.slice(0, 10));
       },
     );
-
-    test('uses the first value of a repeated page', async () => {
-      expect(await ids('?page=2&page=1')).toEqual(all.slice(10));
-    });
 
     test('leads to the other pages in Link and counts all records in X-Total-Count, HEAD too', async () => {
       for (const method of ['GET', 'HEAD']) {
@@ -113,16 +112,12 @@ describe('GET /programming-languages', () => {
       }
     });
 
-    test('answers pages exactly after deletions', async () => {
+    test('answers pages by id, exactly after deletions and an update', async () => {
+      await send('PUT', `${path}/${all[1]}`, python);
       for (const id of [all[0], all[3], all[15]]) await send('DELETE', `${path}/${id}`);
       const left = all.filter((_, index) => ![0, 3, 15].includes(index));
       expect([...(await ids()), ...(await ids('?page=2'))]).toEqual(left);
       expect((await send('GET', path)).headers.get('x-total-count')).toBe('13');
-    });
-
-    test('keeps the order by id after an update', async () => {
-      await send('PUT', `${path}/${all[0]}`, python);
-      expect(await ids()).toEqual(all.slice(0, 10));
     });
   });
 });
@@ -135,13 +130,13 @@ describe.each(encodings)('POST and PUT, %s', (_, encoded) => {
 
   test('POST inserts a record from the five fields', async () => {
     expect(await post(python)).toEqual(created);
-    expect(await list()).toEqual([expect.objectContaining(python)]);
+    expect(await stored()).toEqual([expect.objectContaining(python)]);
   });
 
   test('PUT replaces the five fields', async () => {
     const { id, created_at } = await create();
     expect(await put(id, rust)).toEqual(updated);
-    expect(await list()).toEqual([expect.objectContaining({ id, ...rust, created_at })]);
+    expect(await stored()).toEqual([expect.objectContaining({ id, ...rust, created_at })]);
   });
 
   test('take a number as digits or as text, up to what an integer column holds', async () => {
@@ -149,24 +144,24 @@ describe.each(encodings)('POST and PUT, %s', (_, encoded) => {
     const texts = Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, String(value)]));
     expect([await post({ name: 'a', ...numbers }), await post({ name: 'b', ...texts })]).toEqual([created, created]);
     const records = [expect.objectContaining(numbers), expect.objectContaining(numbers)];
-    expect(await list()).toEqual(records);
-    expect(await put((await list())[0]!.id, { name: 'a', ...texts })).toEqual(updated);
-    expect(await list()).toEqual(records);
+    expect(await stored()).toEqual(records);
+    expect(await put((await stored())[0]!.id, { name: 'a', ...texts })).toEqual(updated);
+    expect(await stored()).toEqual(records);
   });
 
   test('store null for a rank that is missing or empty', async () => {
-    const stored = { githut_rank: null, pypl_rank: null, tiobe_rank: 9 };
+    const expected = { githut_rank: null, pypl_rank: null, tiobe_rank: 9 };
     expect(await post({ name: 'a', released_year: 1991, pypl_rank: '', tiobe_rank: 9 })).toEqual(created);
     const { id } = await create();
     expect(await put(id, { name: 'b', released_year: 1991, pypl_rank: '', tiobe_rank: 9 })).toEqual(updated);
-    expect(await list()).toEqual([expect.objectContaining(stored), expect.objectContaining(stored)]);
+    expect(await stored()).toEqual([expect.objectContaining(expected), expect.objectContaining(expected)]);
   });
 
   test('store a name of 255 code points as it was sent, not trimmed', async () => {
     const name = "  C++ & C#=100%\t\"' \\ $1 \u{1F469}\u200D\u{1F4BB} é '; drop table programming_language; -- ";
     for (const each of [name, '😀'.repeat(255)])
       expect(await post({ name: each, released_year: 1991 })).toEqual(created);
-    expect((await list()).map((record) => record.name)).toEqual([name, '😀'.repeat(255)]);
+    expect((await stored()).map((record) => record.name)).toEqual([name, '😀'.repeat(255)]);
   });
 
   test.each<[Fields, string]>([
@@ -188,15 +183,15 @@ describe.each(encodings)('POST and PUT, %s', (_, encoded) => {
     const record = await create();
     expect(await post(body)).toEqual(answer(400, { message }));
     expect(await put(record.id, body)).toEqual(answer(400, { message }));
-    expect(await list()).toEqual([record]);
+    expect(await stored()).toEqual([record]);
   });
 
   test('answer 409 to a name that another record has, and change nothing', async () => {
     const { id } = await create();
     await create(rust);
-    const before = await list();
+    const before = await stored();
     expect([await post(rust), await put(id, rust)]).toEqual([taken, taken]);
-    expect(await list()).toEqual(before);
+    expect(await stored()).toEqual(before);
   });
 });
 
@@ -213,7 +208,7 @@ describe('POST /programming-languages', () => {
     expect(await send('POST', path, { ...python, id: missingId, created_at: '1970-01-01', extra: 'x' })).toEqual(
       created,
     );
-    const [record] = await list();
+    const [record] = await stored();
     expect(record!.id).not.toBe(missingId);
     expect(record!.created_at).not.toMatch(/^1970/);
   });
@@ -232,7 +227,7 @@ describe('POST /programming-languages', () => {
   test('takes null in JSON for a rank that is missing', async () => {
     const none = { githut_rank: null, pypl_rank: null, tiobe_rank: null };
     expect(await send('POST', path, { name: 'a', released_year: 1991, ...none })).toEqual(created);
-    expect(await list()).toEqual([expect.objectContaining(none)]);
+    expect(await stored()).toEqual([expect.objectContaining(none)]);
   });
 
   test('takes names that differ in case for two', async () => {
@@ -243,14 +238,14 @@ describe('POST /programming-languages', () => {
   test('creates one record when the same name is sent ten times at once', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => send('POST', path, python)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(409)]);
-    expect(await list()).toHaveLength(1);
+    expect(await stored()).toHaveLength(1);
   });
 
   test('takes JSON and a form that mean the same for one Idempotency-Key', async () => {
     const key = { 'idempotency-key': 'key' };
     expect(await send('POST', path, { name: 'C', released_year: 1972 }, key)).toEqual(created);
     expect(await send('POST', path, 'released_year=1972&name=C', { ...formType, ...key })).toEqual(created);
-    expect(await list()).toHaveLength(1);
+    expect(await stored()).toHaveLength(1);
   });
 
   test('leaves no Idempotency-Key when the name is taken', async () => {
@@ -270,7 +265,7 @@ describe('PUT /programming-languages/:id', () => {
     const longAgo = '1970-01-01T00:00:00.000Z';
     await service.db.updateTable('programming_language').set({ created_at: longAgo, updated_at: longAgo }).execute();
     await put(id, python);
-    const [record] = await list();
+    const [record] = await stored();
     expect(record!.created_at).toBe(longAgo);
     expect(Date.now() - Date.parse(record!.updated_at)).toBeLessThan(60_000);
   });
@@ -278,7 +273,7 @@ describe('PUT /programming-languages/:id', () => {
   test('accepts the whole record that was read, its name included, and changes no other', async () => {
     const [record, other] = [await create(), await create(rust)];
     expect(await put(record.id, { ...record, githut_rank: 40 })).toEqual(updated);
-    expect(await list()).toEqual([{ ...record, githut_rank: 40, updated_at: expect.any(String) }, other]);
+    expect(await stored()).toEqual([{ ...record, githut_rank: 40, updated_at: expect.any(String) }, other]);
   });
 
   test('takes leading zeros and percent-encoded digits', async () => {
@@ -299,7 +294,7 @@ describe('DELETE /programming-languages/:id', () => {
   test('removes the record and no other, and frees the name', async () => {
     const [{ id }, other] = [await create(), await create(rust)];
     expect(await send('DELETE', `${path}/${id}`)).toEqual(deleted);
-    expect(await list()).toEqual([other]);
+    expect(await stored()).toEqual([other]);
     expect(await send('POST', path, python)).toEqual(created);
   });
 
@@ -319,9 +314,9 @@ describe.each([
       // The last id that JavaScript holds exactly.
       await sql`insert into programming_language (id, name, released_year) overriding system value
         values (${Number.MAX_SAFE_INTEGER}, 'last', 1)`.execute(service.db);
-      const before = await list();
+      const before = await stored();
       expect(await send(method, `${path}/${id}`, body)).toEqual(answer(200, { message }));
-      expect(await list()).toEqual(before);
+      expect(await stored()).toEqual(before);
     },
   );
 });
