@@ -1,4 +1,4 @@
-/** Number of batches in flight from which on calls wait. Not a maximum: a batch that is full or held up begins beside them. */
+/** Number of batches in flight from which on calls wait. A batch that is full or held up begins beside them. */
 const ENOUGH_IN_FLIGHT = 2;
 
 /** Maximum wait for a batch in flight. */
@@ -35,7 +35,7 @@ type RunBatch<Key, Result> = (keys: readonly Key[]) => Promise<readonly (Result 
  * ## Held up
  *
  * A lock or a slow disk may hold up the batches in flight. A batch begins all the same when it has waited for 5 ms, or when a call finds
- * it full: so there is no maximum of batches in flight, and `runBatch` waits for what it needs, such as a connection.
+ * it full. The number of batches in flight has no bound here; `runBatch` waits for what it needs, such as a connection.
  */
 export class Batcher<Key, Result> {
   readonly #runBatch: RunBatch<Key, Result>;

@@ -38,7 +38,7 @@ export abstract class SharedStatement<Key, Result> {
     return this.#batcher.submit(key);
   }
 
-  /** Runs a key alone; as the victim of a deadlock, once more, unless its time is over. */
+  /** Runs a key alone; as the victim of a deadlock, once more within its time. */
   async alone(key: Key, deadline = performance.now() + SHARED_MS): Promise<Result> {
     try {
       return await this.runAlone(key, deadline);
