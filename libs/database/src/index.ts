@@ -1,4 +1,5 @@
 export { Database, type DatabaseOptions } from './connection/database.ts';
+export { type ConnectionEvent } from './connection/session-pool.ts';
 export { checkServer, checkSessions, checkWritable } from './connection/server/check-server.ts';
 export { ConnectionUrlError, nameOf, parseConnectionUrl, type Server } from './connection/server/connection-url.ts';
 export { prepared, type Statement } from './connection/statement.ts';

@@ -90,6 +90,33 @@ describe('Database', () => {
     expect(db.lostConnections).toBe(0);
   });
 
+  test('prepares no statement behind a pooler, which would lead the next one to another session', async () => {
+    const prepare = async (pooler?: 'transaction') => {
+      const db = open({ pooler });
+      await db.read(prepared(sql`select 1`), []);
+      return (await db.read({ text: 'select name from pg_prepared_statements' }, [])).rows.length;
+    };
+    expect([await prepare(), await prepare('transaction')]).toEqual([1, 0]);
+  });
+
+  test.each(['0A000', '42703', '42804', '26000'])(
+    'sends a prepared statement that fails with %s once more',
+    async (code) => {
+      const db = open();
+      await sql`create sequence attempt`.execute(db);
+      // A sequence counts what is undone, too.
+      await sql`create function fail(times bigint) returns bigint language plpgsql as ${sql.lit(`begin
+      if nextval('attempt') <= times then raise sqlstate '${code}'; end if;
+      return currval('attempt');
+    end`)}`.execute(db);
+      const statement = prepared<{ attempts: number }>(sql`select fail(${1}::bigint) as attempts`);
+      expect((await db.read(statement, [1])).rows).toEqual([{ attempts: 2 }]);
+      await expect(db.read(statement, [9])).rejects.toMatchObject({ code });
+      expect((await sql`select last_value as attempts from attempt`.execute(db)).rows).toEqual([{ attempts: 4 }]);
+      await sql`drop function fail; drop sequence attempt`.execute(db).catch(() => undefined);
+    },
+  );
+
   test('closes all connections when it is destroyed, whatever they were used for', async () => {
     const observer = open();
     for (const use of ['nothing', 'read', 'kysely'] as const) {

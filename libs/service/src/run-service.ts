@@ -1,6 +1,14 @@
 import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkSessions, Database, nameOf, type Migrations, type RowCounts, type Server } from '@rest-services/database';
+import {
+  checkSessions,
+  Database,
+  nameOf,
+  type Migrations,
+  type RowCounts,
+  type Server,
+  type ConnectionEvent,
+} from '@rest-services/database';
 import { errorCode } from '@rest-services/errors';
 import closeWithGrace from 'close-with-grace';
 import { checkDatabase, exitIfUnusable, migrateDatabase, recount } from './commands.ts';
@@ -153,8 +161,8 @@ export async function assembleService<Tables>(
     if (shutDown) await Promise.race([shutDown(), sleep(LAST_EXPORT_LIMIT_MS)]);
   }
 
-  function onConnectionError(error: Error, server: Server) {
-    app.log.warn({ err: error, server: nameOf(server) }, 'database connection lost');
+  function onConnectionError(error: Error, server: Server, event: ConnectionEvent) {
+    app.log.warn({ err: error, server: nameOf(server) }, event);
   }
 }
 

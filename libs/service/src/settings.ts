@@ -101,11 +101,11 @@ export function loadSettings(environment: NodeJS.ProcessEnv, defaultPort: number
   const given = withSecrets(withoutEmpty(environment));
   const defaults = { PORT: defaultPort, SHUTDOWN_DELAY_MS: given.NODE_ENV === 'production' ? 1_000 : 0 };
   const settings = { ...defaults, ...given } as unknown;
+  for (const name of secrets) checkUrl(name, given);
   if (!ajv.validate<Settings>(EnvironmentVariables, settings)) throw notAllowed(nameIn(ajv.errors![0]!), given);
   // Ajv accepts every string that JavaScript converts to a number, such as 0x50.
   const noInteger = variables.find(([name, { type }]) => type === 'integer' && /\D/.test(given[name] ?? ''));
   if (noInteger) throw notAllowed(noInteger[0], given);
-  for (const name of secrets) checkUrl(name, given);
   const { TRUST_PROXY } = settings;
   if (TRUST_PROXY !== undefined && !trustOf(TRUST_PROXY)) throw notAllowed('TRUST_PROXY', given);
   return settings;
@@ -136,6 +136,8 @@ function checkUrl(name: string, given: NodeJS.ProcessEnv) {
   if (url === undefined) return;
   try {
     if (/[\r\n]\s*\S/.test(url)) throw new Error('more than one line');
+    // As an env file of Docker has them, which is not a shell.
+    if (/^\s*["']/.test(url)) throw new ConnectionUrlError('without quotation marks around it');
     decodeURIComponent(url);
     parseConnectionUrl(url);
   } catch (error) {
@@ -164,7 +166,8 @@ function withoutEmpty(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 function withSecrets(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const read = secrets.map((name) => {
     const file = environment[`${name}_FILE`];
-    if (environment[name]) return { [`${name}_FILE`]: undefined };
+    const value = environment[name]?.trim();
+    if (value) return { [name]: value, [`${name}_FILE`]: undefined };
     return file ? { [name]: readSecret(`${name}_FILE`, file) } : {};
   });
   return Object.assign({}, environment, ...read) as NodeJS.ProcessEnv;

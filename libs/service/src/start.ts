@@ -12,6 +12,8 @@ export interface StartOptions<Tables> extends Pick<ServiceDefinition<Tables>, 'n
 export async function startService<Tables>({ name, defaultPort, load }: StartOptions<Tables>) {
   if (process.argv[2] === 'health') process.exit((await isAlive(process.env, defaultPort)) ? 0 : 1);
   const loaded = handleSignalsWhileLoading();
+  // The driver would read them: PGSSLMODE, PGOPTIONS, PGPASSWORD.
+  for (const name of Object.keys(process.env)) if (/^(NODE_)?PG/.test(name)) Reflect.deleteProperty(process.env, name);
   const [{ runService }, definition] = [await import('./run-service.ts'), await load()];
   loaded();
   await runService({ name, defaultPort, ...definition });

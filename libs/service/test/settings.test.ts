@@ -114,6 +114,12 @@ describe('Settings', () => {
     },
   );
 
+  test.each(['"', "'"])('say that the quotation marks of an env file, %s, belong to the value', (mark) => {
+    expect(() => load({ DATABASE_URL: `${mark}postgres://root:pa55word@db/x${mark}` })).toThrow(
+      /^DATABASE_URL must be a URL without quotation marks around it$/,
+    );
+  });
+
   test('name the allowed values of sslmode in DATABASE_URL', () => {
     expect(() => load({ DATABASE_URL: 'postgres://db/x?sslmode=prefer' })).toThrow(
       'DATABASE_URL must be a URL whose sslmode is one of disable, require, verify-ca, verify-full; it is "prefer"',
@@ -127,9 +133,9 @@ describe('Settings', () => {
       'postgres://db',
       'postgresql://items@[::1]:5433/items?sslmode=disable',
       'postgres://a:b@/items?host=/run',
-      'postgres://a:b@db/items\n',
+      ' postgres://a:b@db/items\n',
     ])
-      expect(load({ DATABASE_URL: url }).DATABASE_URL).toBe(url);
+      expect(load({ DATABASE_URL: url }).DATABASE_URL).toBe(url.trim());
   });
 
   test('read a secret X from the file that X_FILE names, unless X is set', async () => {

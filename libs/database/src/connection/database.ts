@@ -81,8 +81,8 @@ export class Database<Tables> implements QueryExecutorProvider {
 
   /** Connections of the pool by state, and requests that wait for one. */
   get poolUse() {
-    const { totalCount, idleCount, waitingCount } = this.#sessions.pool;
-    return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+    const { waiting, pool } = this.#sessions;
+    return { inUse: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting };
   }
 
   /** Seconds that each statement or transaction has waited for its connection, those of `read` included. */

@@ -24,6 +24,12 @@ export const isPoolTimeout = (error: unknown) =>
 /** Whether the server takes no writes. */
 export const isReadOnlyError = (error: unknown) => errorCode(error) === SQLSTATE.READ_ONLY_SQL_TRANSACTION;
 
+/**
+ * Whether a prepared statement may have failed because of what it was prepared with: a row has another type (0A000), a column or a type
+ * is another one (42703, 42804), or the session has forgotten it (26000).
+ */
+export const isOfPreparation = (error: unknown) => /^(0A000|42|26000)/.test(errorCode(error));
+
 /** Whether the server did not respond in time. */
 export const isTimeout = (error: unknown) => errorCode(error) === 'ETIMEDOUT';
 

@@ -1,4 +1,5 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { withDeadline } from '@rest-services/concurrency';
 import { errorCode, overloaded, SQLSTATE } from '@rest-services/errors';
 import pg from 'pg';
 import { Distribution } from '../distribution.ts';
@@ -25,17 +26,19 @@ const WAITING_PER_CONNECTION = 100;
 /** Maximum time for which a session whose statement did not end in time keeps its place in the pool. */
 const UNANSWERED_MS = 10_000;
 
-/** Age of a response that still shows that the server can be reached. */
+/** Age of a response that still shows that the server can be reached, and of a refusal that still shows that it takes no further sessions. */
 const RECENT_MS = 1_000;
 
 /** In seconds: from a free connection to the longest wait of a request, which ends at 1 s, and those of a busy event loop. */
 const WAIT_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
+export type ConnectionEvent = 'database connection lost' | 'database connection refused';
+
 export interface SessionPoolOptions extends ConnectionOptions {
   /** Maximum number of connections. */
   poolMax: number;
-  /** A connection was lost that no request was waiting for. */
-  onConnectionError: (error: Error, server: Server) => void;
+  /** A connection was lost, or, once a second at most, a further one refused, beside others that work. */
+  onConnectionError: (error: Error, server: Server, event: ConnectionEvent) => void;
   /** Takes the waits for a connection of this pool, too. */
   waits?: Distribution;
 }
@@ -51,6 +54,10 @@ export class SessionPool {
   readonly #options: SessionPoolOptions;
   readonly #ending = new AbortController();
   readonly #connectedAt = new WeakMap<pg.PoolClient, number>();
+  /** Wakes a request that waits for a session that is in use, the longest wait first. */
+  readonly #waiting = new Set<() => void>();
+  #inUse = 0;
+  #refusedAt = -Infinity;
   #respondedAt = -Infinity;
   #failedAt = -Infinity;
   #silentAt = -Infinity;
@@ -70,10 +77,21 @@ export class SessionPool {
       this.#connectedAt.set(client, performance.now());
       client.on('error', (error) => {
         this.#countLoss();
-        options.onConnectionError(error, this.target.server);
+        options.onConnectionError(error, this.target.server, 'database connection lost');
       });
     });
     this.pool.on('error', () => undefined);
+    this.pool.on('acquire', () => (this.#inUse += 1));
+    this.pool.on('release', () => {
+      this.#inUse -= 1;
+      const [wake] = this.#waiting;
+      wake?.();
+    });
+  }
+
+  /** Number of requests that wait for a connection. */
+  get waiting() {
+    return this.pool.waitingCount + this.#waiting.size;
   }
 
   /** Whether the server has responded in the last second, and no connection has failed since. */
@@ -93,10 +111,10 @@ export class SessionPool {
 
   /** @throws OverloadedError on overload, Error with a SQLSTATE or the name of a system error as `code` when the server is lost */
   async connect(): Promise<Session> {
-    if (this.pool.waitingCount >= this.#options.poolMax * WAITING_PER_CONNECTION) throw overloaded('pool_queue');
+    if (this.waiting >= this.#options.poolMax * WAITING_PER_CONNECTION) throw overloaded('pool_queue');
     const requestedAt = performance.now();
     let waitedMs = 0;
-    const client = await this.#connect()
+    const client = await this.#connect(requestedAt + CONNECTION_WAIT_MS)
       .finally(() => {
         waitedMs = performance.now() - requestedAt;
         this.waits.add(waitedMs / 1_000);
@@ -122,8 +140,35 @@ export class SessionPool {
     await this.pool.end();
   }
 
+  /** Where a further connection is refused, by the server or the system, waits for one that is in use: these may suffice. */
+  async #connect(deadline: number) {
+    for (;;) {
+      const isRefused = performance.now() - this.#refusedAt < RECENT_MS;
+      if (isRefused && this.#inUse > 0 && this.pool.idleCount === 0) await this.#untilReleased(deadline);
+      try {
+        return await this.#connectWithPassword();
+      } catch (error) {
+        if (isPoolTimeout(error) || this.#inUse === 0) throw error;
+        if (performance.now() - this.#refusedAt > RECENT_MS)
+          this.#options.onConnectionError(error as Error, this.target.server, 'database connection refused');
+        this.#refusedAt = performance.now();
+      }
+    }
+  }
+
+  /** @throws OverloadedError when no other request has released a connection by the deadline */
+  async #untilReleased(deadline: number) {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const wake = () => {
+      this.#waiting.delete(wake);
+      resolve(undefined);
+    };
+    this.#waiting.add(wake);
+    await withDeadline(deadline, promise, () => overloaded('connection')).finally(wake);
+  }
+
   /** A second attempt is for a password that has changed. */
-  async #connect() {
+  async #connectWithPassword() {
     try {
       return await this.#connectOnce();
     } catch (error) {

@@ -1,8 +1,7 @@
 import { withDeadline } from '@rest-services/concurrency';
 import pg from 'pg';
-import { errorCode, SQLSTATE } from '@rest-services/errors';
 import { SESSION_MS } from '../time-budget.ts';
-import { isReadOnlyError, isTimeout, noResponse, withErrorCode } from './errors.ts';
+import { isOfPreparation, isReadOnlyError, isTimeout, noResponse, withErrorCode } from './errors.ts';
 import type { Statement } from './statement.ts';
 import { endWithError, startStatementSpan, type StatementTarget } from './statement-spans.ts';
 
@@ -54,10 +53,11 @@ export class Session {
       return result;
     } catch (error) {
       if (span) endWithError(span, error);
-      // A migration has changed the type of a column since the statement was prepared.
-      if (name && errorCode(error) === SQLSTATE.FEATURE_NOT_SUPPORTED) {
+      // A migration may have changed the table since the statement was prepared. PostgreSQL has undone it.
+      if (name && isOfPreparation(error)) {
+        const result = await this.query<Row>({ text }, values);
         this.#isOutdated = true;
-        return this.query({ text }, values);
+        return result;
       }
       if (hasEnded(error)) {
         this.#lostBy = withErrorCode(error);

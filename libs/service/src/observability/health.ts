@@ -93,20 +93,24 @@ export function addHealth<Tables>(
     return look;
   }
 
-  async function findProblem(): Promise<string | undefined> {
+  async function findProblem(on = probing): Promise<string | undefined> {
     try {
       // Until it has succeeded once: the database may have been down at the start.
-      if (!isMigrated) await checkSessions(probing);
-      await checkWritable(probing);
-      await probing.read(READABLE, []);
-      const pending = await pendingMigrations(probing, migrations);
+      if (!isMigrated) await checkSessions(on);
+      await checkWritable(on);
+      await on.read(READABLE, []);
+      const pending = await pendingMigrations(on, migrations);
       isMigrated = pending.length === 0;
       health.migrations = { applied: Object.keys(migrations).length - pending.length, pending: pending.length };
       return isMigrated ? undefined : `migrations pending: ${pending.join(', ')}`;
     } catch (error) {
       // The database is slow: the connection that took too long serves the next check.
       if (isOverload(error)) return isMigrated ? undefined : findProblem();
-      const reason = errorCode(error) === SQLSTATE.READ_ONLY_SQL_TRANSACTION ? READ_ONLY : 'database unreachable';
+      const code = errorCode(error);
+      const isReadOnly = code === SQLSTATE.READ_ONLY_SQL_TRANSACTION;
+      // The server may refuse a further connection while those of the requests work.
+      if (on === probing && !isReadOnly && code !== 'ETIMEDOUT') return findProblem(db);
+      const reason = isReadOnly ? READ_ONLY : 'database unreachable';
       logChange(reason, error);
       return reason;
     }

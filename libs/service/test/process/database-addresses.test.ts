@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { createTestDatabase, freePort } from '@rest-services/local-postgres';
-import { openTestConnection, sendJson } from '@rest-services/testing';
+import { load, openTestConnection, send, sendJson, withRole } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { getJson } from '../http.ts';
+import type { NotesDatabase } from '../notes/database.ts';
 import { insertNotes, notes } from './notes-process.ts';
 
 const title = { title: 'a' };
@@ -34,6 +35,66 @@ describe('With DATABASE_READ_URL', () => {
     expect((await sendJson(url, 'POST', '/notes', title)).status).toBe(201);
     expect(await getJson(`${url}/readyz`)).toEqual([503, { message: 'database unreachable' }]);
   });
+});
+
+test("Nothing of libpq's environment changes a connection", async () => {
+  const environment = {
+    PGSSLMODE: 'require',
+    PGAPPNAME: 'other',
+    PGOPTIONS: '-c search_path=nowhere',
+    PGCLIENTENCODING: 'LATIN1',
+  };
+  const url = await notes.start({ ...environment, NODE_PG_FORCE_NATIVE: '1' }).listening();
+  expect((await sendJson(url, 'POST', '/notes', { title: 'ü' })).status).toBe(201);
+  const db = openTestConnection<NotesDatabase>(notes.database.url);
+  expect(await db.selectFrom('note').select('title').execute()).toEqual([{ title: 'ü' }]);
+  const { rows } = await sql`
+    select distinct application_name as name from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`.execute(db);
+  await db.destroy();
+  expect(rows).toEqual([{ name: 'notes' }]);
+});
+
+test('While the database is down, /livez is 200, /readyz 503, and requests are 500 with a code', async () => {
+  const DATABASE_URL = Object.assign(new URL(notes.database.url), { port: `${await freePort()}` }).href;
+  const url = await notes.start({ DATABASE_URL, MIGRATE_ON_START: 'false' }).listening();
+  expect(await getJson(`${url}/livez`)).toEqual([200, { message: 'alive' }]);
+  expect(await getJson(`${url}/readyz`)).toEqual([503, { message: 'database unreachable' }]);
+  const refused = { message: 'Database error', error: { code: 'ECONNREFUSED' } };
+  expect(await getJson(`${url}/notes/1`)).toEqual([500, refused]);
+});
+
+test('A server that refuses further connections: requests and /readyz use those that there are', async () => {
+  await withRole(notes.database, async (db, role, DATABASE_URL) => {
+    await sql`grant all on all tables in schema public to ${role}`.execute(db);
+    await sql`alter role ${role} connection limit 2`.execute(db);
+    const service = notes.start({ DATABASE_URL });
+    const url = await service.listening();
+    const traffic = load(url, ['/notes', '/notes/1?a=b', { method: 'POST', path: '/notes', body: title }], 32);
+    await traffic.until(({ status }) => status === 201, 100);
+    expect(await getJson(`${url}/readyz`)).toEqual([200, { message: 'ready' }]);
+    const statuses = new Set((await traffic.stop()).map(({ status }) => status));
+    // On a busy machine, some wait for too long.
+    statuses.delete(503);
+    expect(statuses).toEqual(new Set([200, 201, 404]));
+    expect(await service.logged(/^database connection refused$/)).toMatchObject({ err: { code: '53300' } });
+    await sql`alter role ${role} connection limit 20`.execute(db);
+    service.child.kill('SIGKILL');
+    await service.ended;
+  });
+});
+
+test('A request that waits for a connection for too long gets 503 with Retry-After', async () => {
+  const service = notes.start({ DATABASE_POOL_MAX: '1' });
+  const url = await service.listening();
+  const db = openTestConnection(notes.database.url);
+  const outcomes = await db.transaction().execute(async (locking) => {
+    await sql`lock table note`.execute(locking);
+    return Promise.all(['/notes?page=1', '/notes?page=2'].map((path) => send(url, path)));
+  });
+  await db.destroy();
+  for (const { status, retryAfter } of outcomes) expect([status, retryAfter]).toEqual([503, '1']);
+  await service.logged(({ reason }) => reason === 'connection');
 });
 
 test('A database that takes no writes: GETs are 200, writes 500 with 25006, /readyz 503, until it takes them', async () => {
