@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   checkServer,
+  checkSessions,
   Database,
   migrate,
   pendingMigrations,
@@ -10,7 +11,7 @@ import {
   type RowCounts,
 } from '@rest-services/database';
 import { errorCode, OverloadedError } from '@rest-services/errors';
-import type { Service } from './create-service.ts';
+import type { FastifyBaseLogger } from 'fastify';
 
 /** Timeout for the database to come up, after which the process ends, because its orchestrator should see that. */
 const DATABASE_START_LIMIT_MS = 60_000;
@@ -27,66 +28,57 @@ type Connection = Pick<DatabaseOptions, 'url' | 'readPassword' | 'applicationNam
 /** One connection for checks, which need no session of their own. */
 const openForChecks = (connection: Connection) => new Database({ ...connection, purpose: 'checks', poolMax: 1 });
 
-/** Waits for the database and migrates it. Ends the process with exit code 1 when the database fails. */
-export async function migrateDatabase(app: Service, connection: Connection, migrations: Migrations) {
-  const onApplied = (name: string, ms: number) =>
-    app.log.info({ migration: name, ms: Math.round(ms) }, 'Migration applied');
-  await orExit(app, 'cannot migrate the database', async () => {
-    const db = openForChecks(connection);
-    await whenUp(() => checkServer(db), app);
-    const pending = await whenUp(() => pendingMigrations(db, migrations), app);
-    await db.destroy();
-    if (pending.length > 0) await migrate({ ...connection, onApplied }, migrations);
-  });
-  app.log.info('database is up to date');
-}
-
-/** Ends the process with exit code 1 and a log line when `action` fails. */
-async function orExit(app: Service, event: string, action: () => Promise<void>) {
-  try {
-    await action();
-  } catch (error) {
-    app.log.fatal({ err: error }, event);
-    process.exit(1);
-  }
-}
-
-/** Checks the server of the database, without waiting for it: /readyz says when it is up. */
-export async function checkDatabase(app: Service, connection: Connection) {
+/** Waits for the database and migrates it. @throws the error of the database after a minute, or of a migration */
+export async function migrateDatabase(log: FastifyBaseLogger, connection: Connection, migrations: Migrations) {
   const db = openForChecks(connection);
-  await exitIfUnusable(app, () => checkServer(db));
+  await whenUp(() => checkServer(db), log);
+  const pending = await whenUp(() => pendingMigrations(db, migrations), log);
+  await db.destroy();
+  const onApplied = (name: string, ms: number) =>
+    log.info({ migration: name, ms: Math.round(ms) }, 'Migration applied');
+  if (pending.length > 0) await migrate({ ...connection, onApplied }, migrations);
+  log.info('database is up to date');
+}
+
+/**
+ * Checks the server of the database, without waiting for it: /readyz says when it is up.
+ * @throws Error when the service can't use it
+ */
+export async function checkDatabase(log: FastifyBaseLogger, connection: Connection) {
+  const db = openForChecks(connection);
+  await whereUp(() => checkServer(db), log);
   await db.destroy();
 }
 
-/** Ends the process with exit code 1 when a check fails for another reason than that the database is not up yet. */
-export async function exitIfUnusable(app: Service, check: () => Promise<void>) {
-  await orExit(app, 'Cannot use the database', async () => {
-    try {
-      await check();
-    } catch (error) {
-      if (!isNotUpYet(error)) throw error;
-      app.log.warn({ err: error }, 'database is not up yet');
-    }
-  });
-}
+/** Checks the sessions of requests, likewise. @throws Error that says what to set */
+export const checkPool = <Tables>(log: FastifyBaseLogger, db: Database<Tables>) =>
+  whereUp(() => checkSessions(db), log);
 
-/** Recounts the rows of each table. Ends the process with exit code 1 when the database fails. */
-export async function recount(app: Service, connection: Connection, rowCounts: RowCounts[]) {
+/** Recounts the rows of each table. */
+export async function recountTables(log: FastifyBaseLogger, connection: Connection, rowCounts: RowCounts[]) {
   const db = new Database({ ...connection, poolMax: 1, purpose: 'migrations' });
-  await orExit(app, 'Rows not counted', async () => {
-    for (const counts of rowCounts) {
-      const startedAt = performance.now();
-      await recountRows(db, counts);
-      app.log.info({ table: counts.table, ms: Math.round(performance.now() - startedAt) }, 'Rows counted');
-    }
-  });
+  for (const counts of rowCounts) {
+    const startedAt = performance.now();
+    await recountRows(db, counts);
+    log.info({ table: counts.table, ms: Math.round(performance.now() - startedAt) }, 'Rows counted');
+  }
   await db.destroy();
 }
 
 const isNotUpYet = (error: unknown) => error instanceof OverloadedError || NOT_UP_YET.test(errorCode(error));
 
+/** @throws the error of a check, unless it is that the database is not up yet */
+async function whereUp(check: () => Promise<void>, log: FastifyBaseLogger) {
+  try {
+    await check();
+  } catch (error) {
+    if (!isNotUpYet(error)) throw error;
+    log.warn({ err: error }, 'database is not up yet');
+  }
+}
+
 /** @throws the last error after a minute, or the first error that does not go away by waiting */
-async function whenUp<Result>(query: () => Promise<Result>, app: Service) {
+async function whenUp<Result>(query: () => Promise<Result>, log: FastifyBaseLogger) {
   const deadline = performance.now() + DATABASE_START_LIMIT_MS;
   for (;;) {
     try {
@@ -95,7 +87,7 @@ async function whenUp<Result>(query: () => Promise<Result>, app: Service) {
       if (performance.now() > deadline || !isNotUpYet(error)) throw error;
       // The database is up, though slow: the same connection serves the next try.
       if (error instanceof OverloadedError) continue;
-      app.log.warn({ err: error }, 'database is not up yet');
+      log.warn({ err: error }, 'database is not up yet');
       await sleep(DATABASE_RETRY_MS);
     }
   }

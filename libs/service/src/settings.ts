@@ -36,8 +36,8 @@ const otlpProtocol = Type.Optional(
 /** The environment variables of a service. Each description completes the sentence "… must be". */
 export const EnvironmentVariables = Type.Object({
   PORT: integer(0, 65_535, 'a TCP port', { description: 'a TCP port, 0 to 65535 (0 takes a free one)' }),
-  // All addresses of IPv6 and IPv4.
-  HOST: Type.String({ minLength: 1, default: '::', description: 'an address or host name to listen on' }),
+  // Empty: all addresses, of IPv6 and IPv4 where the system has both.
+  HOST: Type.String({ default: '', description: 'an address or host name to listen on' }),
   TRUST_PROXY: Type.Optional(
     Type.String({
       description:

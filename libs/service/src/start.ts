@@ -1,8 +1,10 @@
+import type { ServiceDefinition } from './assemble-service.ts';
 import { isAlive } from './observability/health-command.ts';
-import type { ServiceDefinition } from './run-service.ts';
 
-export interface StartOptions<Tables> extends Pick<ServiceDefinition<Tables>, 'name' | 'defaultPort'> {
-  load: () => Promise<Omit<ServiceDefinition<Tables>, 'name' | 'defaultPort'>>;
+export interface StartOptions<Tables> {
+  name: string;
+  defaultPort: number;
+  load: () => Promise<Omit<ServiceDefinition<Tables>, 'name'>>;
 }
 
 /**
@@ -16,7 +18,7 @@ export async function startService<Tables>({ name, defaultPort, load }: StartOpt
   for (const name of Object.keys(process.env)) if (/^(NODE_)?PG/.test(name)) Reflect.deleteProperty(process.env, name);
   const [{ runService }, definition] = [await import('./run-service.ts'), await load()];
   loaded();
-  await runService({ name, defaultPort, ...definition });
+  await runService({ name, ...definition }, defaultPort);
 }
 
 /**

@@ -14,7 +14,7 @@ import {
   Timestamp,
   type Settings,
 } from '../src/index.ts';
-import { assembleService } from '../src/run-service.ts';
+import { assembleService } from '../src/assemble-service.ts';
 import { loadSettings } from '../src/settings.ts';
 import { serve } from './serve.ts';
 

@@ -11,7 +11,7 @@ describe('Settings', () => {
   test('have the defaults of the table', () => {
     expect(load({})).toEqual({
       PORT: 8080,
-      HOST: '::',
+      HOST: '',
       KEEP_ALIVE_TIMEOUT_MS: 73_000,
       NODE_ENV: 'development',
       DATABASE_URL,

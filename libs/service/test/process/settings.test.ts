@@ -44,22 +44,6 @@ test('HOST by default: the service listens on all addresses of IPv4, and of IPv6
   }
 });
 
-test('HOST by default on a system without IPv6: the service listens on all addresses of IPv4', async () => {
-  // As a socket of a kernel without it.
-  const withoutIpv6 = `import net from 'node:net';
-    const listen = net.Server.prototype.listen;
-    net.Server.prototype.listen = function (options) {
-      if (options.host !== '::') return listen.call(this, options);
-      const error = Object.assign(new Error('address family not supported'), { code: 'EAFNOSUPPORT' });
-      process.nextTick(() => this.emit('error', error));
-      return this;
-    };`;
-  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(withoutIpv6)}`;
-  const service = notes.start({ HOST: '', NODE_OPTIONS });
-  const { port } = new URL(await service.listening());
-  expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);
-});
-
 test('KEEP_ALIVE_TIMEOUT_MS: an idle connection is closed after it, and told of a second less', async () => {
   const url = await notes.start({ KEEP_ALIVE_TIMEOUT_MS: '2000' }).listening();
   const startedAt = performance.now();

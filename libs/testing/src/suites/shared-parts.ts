@@ -72,7 +72,7 @@ export async function testSharedParts({ name, table, list, one, writes }: App) {
       // Where another program listens on the port, the error names it.
       const refused = service.ended.then(({ errors }) => errors);
       expect(await Promise.race([listens, refused])).toMatch(
-        new RegExp(`^(Server listening at http://\\S+:${port}$|Port ${port} is taken on ::: )`),
+        new RegExp(`^(Server listening at http://\\S+:${port}$|Port ${port} is taken: )`),
       );
     });
 
