@@ -1,18 +1,17 @@
 // Measures the built services beside other programs that do the same on the same database: `npm run bench`.
-//   --quick   fewer rows, scenarios and rounds, in less than two minutes; the results are printed only
+//   --quick         fewer rows, scenarios and rounds, in less than two minutes; the results are printed only
+//   --against=DIR   beside the built services of another checkout, in place of the baselines; the results are printed only
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { chart } from './chart.ts';
-import { startContestants } from './contestants.ts';
-import { durableVersion, prepareDatabases } from './databases.ts';
-import { goals, median, outcomeOf } from './goals.ts';
+import { names, rivals, startBaselines, startServices } from './contestants.ts';
+import { execute, prepareBaselines, prepareDatabases, startServerOfTables } from './databases.ts';
 import { wrkVersion } from './load.ts';
 import { fullPlan, measure, runBenchmark, type Benchmark, type Plan } from './measure.ts';
-import { resultsPage } from './report.ts';
+import { comparison, median, resultsPage } from './report.ts';
 import { scenariosFor } from './scenarios.ts';
-import { mainOf, rssMbOf, startServer } from './servers.ts';
+import { checkoutAt, rssMbOf, startServer, type Checkout } from './servers.ts';
 
 const START_LIMIT_MS = 350;
 const RSS_LIMIT_MB = 150;
@@ -31,33 +30,45 @@ const quickPlan: Plan = {
 };
 const quickTitles = ['GET one', 'GET first page', 'POST', 'POST with Idempotency-Key'];
 
-const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, against: { type: 'string' } } });
 const plan = values.quick ? quickPlan : fullPlan;
+const scenarios = scenariosFor(plan.rows).filter(({ title }) => !values.quick || quickTitles.includes(title));
+const own = checkoutAt('this', join(import.meta.dirname, '../../..'));
 await runBenchmark(run);
 
 async function run(benchmark: Benchmark) {
   const wrk = await wrkVersion();
   console.error(`Preparing ${plan.rows.items.toLocaleString('en')} items …`);
-  const databases = await prepareDatabases(benchmark, plan.rows);
-  const surroundings = describeSurroundings(await durableVersion(databases.items), wrk);
-  const startMs = await measureStart(databases.items);
+  const cluster = await startServerOfTables(benchmark);
+  const prepare = async (checkout: Checkout) => {
+    const databases = await prepareDatabases(cluster, checkout, plan.rows);
+    const startMs = await measureStart(checkout, databases.items);
+    return { databases, startMs, services: await startServices(checkout, databases, benchmark) };
+  };
+  const { databases, startMs, services } = await prepare(own);
+  const rssMb = async (each: typeof services) =>
+    Math.max(...(await Promise.all(Object.values(each).map(({ pid }) => rssMbOf(pid)))));
 
-  const scenarios = scenariosFor(plan.rows).filter(({ title }) => !values.quick || quickTitles.includes(title));
-  const { entries, services } = await startContestants(databases, scenarios, benchmark);
-  const samples = await measure(entries, plan, databases.cluster, benchmark);
-  const rssMb = await Promise.all(services.map(({ pid }) => rssMbOf(pid)));
-
+  if (values.against) {
+    const other = await prepare(checkoutAt('other', values.against));
+    await execute(cluster.url, 'checkpoint');
+    console.log(comparison(await measure(rivals(scenarios, services, other.services), plan, cluster, benchmark)));
+    for (const [name, each] of [[names.service, { startMs, services }] as const, [names.other, other] as const])
+      console.log(`${name}: start ${each.startMs.toFixed()} ms, RSS ${(await rssMb(each.services)).toFixed()} MB`);
+    return;
+  }
+  await prepareBaselines(databases.items, plan.rows);
+  const entries = await startBaselines(scenarios, services, databases.items, benchmark);
+  // Without it, the server would write all tables to disk during the first measurements.
+  await execute(cluster.url, 'checkpoint');
+  const samples = await measure(entries, plan, cluster, benchmark);
   const limits = [
     limited('Start to first response', startMs, START_LIMIT_MS, 'ms'),
-    limited('RSS after the benchmark', Math.max(...rssMb), RSS_LIMIT_MB, 'MB'),
+    limited('RSS after the benchmark', await rssMb(services), RSS_LIMIT_MB, 'MB'),
   ];
-  const outcomes = goals.map((goal) => outcomeOf(goal, samples));
-  const page = resultsPage(surroundings, plan, outcomes, limits, samples);
+  const page = resultsPage(describeSurroundings(await durableVersion(cluster.url), wrk), plan, limits, samples);
   console.log(page);
-  if (values.quick) return;
-  const folder = join(import.meta.dirname, '..');
-  await writeFile(join(folder, 'RESULTS.md'), page);
-  await writeFile(join(folder, 'chart.svg'), chart(samples, surroundings));
+  if (!values.quick) await writeFile(join(import.meta.dirname, '../RESULTS.md'), page);
 }
 
 function limited(what: string, measured: number, limit: number, unit: string) {
@@ -76,11 +87,21 @@ function describeSurroundings(postgres: string, wrk: string) {
   ].join(', ');
 }
 
+/** The version of the server. @throws Error when it does not write commits to disk */
+async function durableVersion(url: string) {
+  const settings = ['server_version', 'fsync', 'synchronous_commit'].map(
+    (name) => `current_setting('${name}') as ${name}`,
+  );
+  const [row] = await execute(url, `select ${settings.join(', ')}`);
+  if (row!.fsync !== 'on' || row!.synchronous_commit !== 'on') throw new Error('Commits are not written to disk');
+  return row!.server_version!;
+}
+
 /** Milliseconds from the start of the items service to its first response, on a migrated database. */
-async function measureStart(databaseUrl: string) {
+async function measureStart(checkout: Checkout, databaseUrl: string) {
   const times: number[] = [];
   for (let start = 0; start < STARTS; start += 1) {
-    const server = await startServer(mainOf('items'), databaseUrl);
+    const server = await startServer(checkout.mainOf('items'), databaseUrl);
     await server.stop();
     times.push(server.startMs);
   }

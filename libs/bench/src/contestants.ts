@@ -1,84 +1,65 @@
-import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import type { Databases } from './databases.ts';
 import type { Benchmark, Entry } from './measure.ts';
-import { fill, type Request, type Scenario } from './scenarios.ts';
-import { mainOf, startServer, type Server } from './servers.ts';
+import type { Scenario } from './scenarios.ts';
+import { startServer, type Checkout, type Server } from './servers.ts';
 
 /** The contestants, as the tables name them. */
 export const names = {
   service: 'This service',
+  other: 'Other checkout',
   withoutKey: 'POST',
   express: 'Express',
   kysely: 'Fastify',
   constant: 'Constant',
 } as const;
 
-/** Number of requests of each scenario whose responses are compared. */
-const COMPARED = 3;
+type Services = Record<Scenario['service'], Server>;
 
-/** Starts the services and the baselines, and checks that they respond the same. @returns the entries of all scenarios */
-export async function startContestants(
-  { items, tutorials }: Databases,
+async function start({ stopAtEnd }: Benchmark, ...args: Parameters<typeof startServer>) {
+  const server = await startServer(...args);
+  stopAtEnd(server.stop);
+  return server;
+}
+
+/** Starts the built services of a checkout. */
+export const startServices = async (checkout: Checkout, { items, tutorials }: Databases, benchmark: Benchmark) => ({
+  items: await start(benchmark, checkout.mainOf('items'), items),
+  tutorials: await start(benchmark, checkout.mainOf('tutorials'), tutorials, '/api/tutorials/1'),
+});
+
+/** The entries of the services, and of the same services of another checkout. */
+export const rivals = (scenarios: Scenario[], own: Services, other: Services): Entry[] =>
+  scenarios.flatMap(({ title, service, request }) => [
+    { scenario: title, request, contestant: names.service, server: own[service] },
+    { scenario: title, request, contestant: names.other, server: other[service] },
+  ]);
+
+/** Starts the baselines, of which Express has no search. @returns the entries of all */
+export async function startBaselines(
   scenarios: Scenario[],
-  { stopAtEnd }: Benchmark,
-): Promise<{ entries: Entry[]; services: Server[] }> {
-  const start = async (...args: Parameters<typeof startServer>) => {
-    const server = await startServer(...args);
-    stopAtEnd(server.stop);
-    return server;
-  };
-  const baseline = (name: string) => start(join(import.meta.dirname, 'baselines', `${name}.ts`), items);
-  const services = {
-    items: await start(mainOf('items'), items),
-    tutorials: await start(mainOf('tutorials'), tutorials, '/api/tutorials/1'),
-  };
-  const baselines = [
-    { contestant: names.express, server: await baseline('express-sequelize') },
-    { contestant: names.kysely, server: await baseline('fastify-kysely') },
-  ];
-  const constant = { contestant: names.constant, server: await baseline('constant') };
+  services: Services,
+  databaseUrl: string,
+  benchmark: Benchmark,
+): Promise<Entry[]> {
+  const startBaseline = (name: string) =>
+    start(benchmark, join(import.meta.dirname, 'baselines', `${name}.ts`), databaseUrl);
+  const express = { contestant: names.express, server: await startBaseline('express-sequelize') };
+  const kysely = { contestant: names.kysely, server: await startBaseline('fastify-kysely') };
+  const constant = { contestant: names.constant, server: await startBaseline('constant') };
 
-  const entries: Entry[] = [];
-  for (const { title, service, request } of scenarios) {
-    const common = { scenario: title, request };
+  return scenarios.flatMap(({ title, service, request }) => {
     const server = services[service];
-    entries.push({ ...common, contestant: names.service, server });
-    if (request.key) {
-      const { key: _, ...withoutKey } = request;
-      entries.push({ ...common, contestant: names.withoutKey, server, request: withoutKey });
-      continue;
-    }
-    for (const each of baselines) {
-      await expectSame(server, each.server, request);
-      entries.push({ ...common, ...each });
-    }
-    if (['GET one', 'GET first page'].includes(title)) entries.push({ ...common, ...constant });
-  }
-  for (const { server } of baselines) await expectRefusal(server);
-  return { entries, services: Object.values(services) };
-}
-
-/** @throws Error when a baseline responds with another status than the service, or to a GET with another body */
-async function expectSame(service: Server, baseline: Server, { method, path, body }: Request) {
-  for (let sample = 0; sample < COMPARED; sample += 1) {
-    const request = [method, fill(path), body && fill(body)] as const;
-    const [expected, received] = [await send(service, ...request), await send(baseline, ...request)];
-    const isSame = method === 'GET' ? isDeepStrictEqual(received, expected) : received.status === expected.status;
-    if (!isSame || expected.status >= 300)
-      throw new Error(`${request.join(' ')}: ${JSON.stringify(received)}, the service: ${JSON.stringify(expected)}`);
-  }
-}
-
-/** @throws Error when a baseline does not check titles */
-async function expectRefusal(baseline: Server) {
-  const { status } = await send(baseline, 'POST', '/v1/items', '{"title":" "}');
-  if (status !== 400) throw new Error(`${baseline.url} responds ${status} to a blank title`);
-}
-
-async function send({ url }: Server, method: string, path: string, body?: string) {
-  const response = await fetch(url + path, {
-    ...{ method, headers: body === undefined ? {} : { 'content-type': 'application/json' }, body: body ?? null },
+    const { key, ...withoutKey } = request;
+    const contestants = [
+      ...(key ? [{ contestant: names.withoutKey, server, request: withoutKey }] : [kysely]),
+      ...(key || service === 'tutorials' ? [] : [express]),
+      ...(['GET one', 'GET first page'].includes(title) ? [constant] : []),
+    ];
+    return [{ contestant: names.service, server }, ...contestants].map((each) => ({
+      scenario: title,
+      request,
+      ...each,
+    }));
   });
-  return { status: response.status, body: await response.json() };
 }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Request, Template } from './scenarios.ts';
+import type { Request } from './scenarios.ts';
 
 export interface Load {
   /** Base URL of the server. */
@@ -59,20 +59,10 @@ export async function runLoad({ url, request, connections, seconds }: Load, dire
 }
 
 /** The Lua program with which wrk makes each request, and prints the result as a line of JSON at the end. */
-function wrkScript({ method, path, body, key }: Request) {
-  const texts: string[] = [];
-  const inLua = (template: Template) => template.map((part) => partInLua(part, texts)).join(' .. ');
-  const makeRequest = [
-    `local head = "${method} " .. ${inLua(path)} .. " HTTP/1.1\\r\\nHost: " .. host .. "\\r\\n"`,
-    ...(key ? [`head = head .. "Idempotency-Key: " .. ${inLua(key)} .. "\\r\\n"`] : []),
-    `local body = ${body ? inLua(body) : '""'}`,
-    ...(body ? ['head = head .. "Content-Type: application/json\\r\\nContent-Length: " .. #body .. "\\r\\n"'] : []),
-    'return head .. "\\r\\n" .. body',
-  ];
-  return `
+const wrkScript = ({ method, path, body, key, texts = [] }: Request) => `
 local random = math.random
+local texts = { ${texts.map((text) => JSON.stringify(text)).join(', ')} }
 local host
-local texts = { ${texts.join(', ')} }
 
 local threads = 0
 function setup(thread)
@@ -85,8 +75,16 @@ function init()
   math.randomseed(os.time() + number * 7919)
 end
 
+local function draw()
+  return texts[random(#texts)]
+end
+
 function request()
-  ${makeRequest.join('\n  ')}
+  local head = "${method} " .. ${path} .. " HTTP/1.1\\r\\nHost: " .. host .. "\\r\\n"
+  local body = ${body ?? '""'}
+  ${key ? `head = head .. "Idempotency-Key: " .. ${key} .. "\\r\\n"` : ''}
+  ${body ? 'head = head .. "Content-Type: application/json\\r\\nContent-Length: " .. #body .. "\\r\\n"' : ''}
+  return head .. "\\r\\n" .. body
 end
 
 function done(summary, latency)
@@ -98,13 +96,3 @@ function done(summary, latency)
   ))
 end
 `;
-}
-
-/** An expression for a part of a template. @param texts is appended the texts that it selects from */
-function partInLua(part: Template[number], texts: string[]) {
-  // For plain ASCII, JSON's notation of a string is Lua's too.
-  if (typeof part === 'string') return JSON.stringify(part);
-  if ('from' in part) return `random(${part.from}, ${part.to})`;
-  texts.push(`{ ${part.oneOf.map((text) => JSON.stringify(text)).join(', ')} }`);
-  return `texts[${texts.length}][random(${part.oneOf.length})]`;
-}

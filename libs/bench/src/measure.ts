@@ -16,7 +16,6 @@ export interface Plan {
   readySeconds: number;
   /** Before each measurement, over the same connections. */
   warmUpSeconds: number;
-  connections: number[];
 }
 
 /** Plan for the published results. */
@@ -26,7 +25,6 @@ export const fullPlan: Plan = {
   seconds: 1.2,
   readySeconds: 4,
   warmUpSeconds: 0.4,
-  connections: [1, 64],
 };
 
 /** Number of connections of the load that makes each contestant ready. */
@@ -48,9 +46,9 @@ export interface Sample {
   round: number;
   perSecond: number;
   p99Ms: number;
-  /** CPU microseconds per request of the server and PostgreSQL; NaN where the system does not tell. */
+  /** CPU microseconds per request of the server and PostgreSQL. */
   cpuUs: number;
-  /** Memory of the server; NaN where the system does not tell. */
+  /** Memory of the server. */
   rssMb: number;
 }
 
@@ -92,7 +90,7 @@ export async function measure(entries: Entry[], plan: Plan, cluster: Cluster, be
   const samples: Sample[] = [];
   for (const [scenario, rivals] of Map.groupBy(entries, (entry) => entry.scenario)) {
     for (const entry of rivals) await load(entry, READY_CONNECTIONS, plan.readySeconds);
-    for (const connections of plan.connections) {
+    for (const connections of [1, 64]) {
       console.error(`Measuring ${scenario} with ${connections} connections …`);
       for (let round = 0; round < plan.rounds; round += 1) {
         const first = round % rivals.length;

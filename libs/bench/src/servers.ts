@@ -1,8 +1,7 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@rest-services/local-postgres';
 import { imageEnvironment, imageFlags } from './image-environment.ts';
@@ -18,9 +17,15 @@ export interface Server {
   stop: () => Promise<void>;
 }
 
-/** The program that `nx build` makes of a service. */
-export const mainOf = (service: 'items' | 'tutorials') =>
-  join(import.meta.dirname, '..', '..', '..', 'apps', service, 'dist', 'main.js');
+/** A checkout of this repository, whose services are built. */
+export type Checkout = ReturnType<typeof checkoutAt>;
+
+/** @param name of its databases */
+export const checkoutAt = (name: string, folder: string) => ({
+  name,
+  /** The program that `nx build` makes of a service. */
+  mainOf: (service: 'items' | 'tutorials') => resolve(folder, 'apps', service, 'dist/main.js'),
+});
 
 /**
  * Starts a server in a dedicated process, in production mode and otherwise with its default settings. Its log is discarded,
@@ -72,13 +77,9 @@ async function firstResponse(child: ChildProcess, url: string) {
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
 
-/** Whether the system tells what a process uses, as Linux does. */
-const hasProc = existsSync('/proc/self/stat');
-const ticksPerSecond = hasProc ? Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' })) : 0;
-
-/** CPU microseconds that processes and all their children, ended ones too, have used so far; NaN where the system does not tell. */
+/** CPU microseconds that processes and all their children, ended ones too, have used so far, as Linux counts them. */
 export async function cpuUsOf(...pids: number[]): Promise<number> {
-  if (!hasProc) return NaN;
+  const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
   let ticks = 0;
   for (const each of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     // A process may have ended since the folder was listed.
@@ -92,9 +93,8 @@ export async function cpuUsOf(...pids: number[]): Promise<number> {
   return (ticks / ticksPerSecond) * 1_000_000;
 }
 
-/** Memory of a process that is in RAM; NaN where the system does not tell. */
+/** Memory of a process that is in RAM. */
 export async function rssMbOf(pid: number): Promise<number> {
-  if (!hasProc) return NaN;
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1_024;
 }

@@ -45,7 +45,7 @@ const ELSEWHERE: [RegExp, string][] = [
   ],
   [/^\.ci\/run$|^npx nx e2e docker( -- [\w ]+)?$/, '.github/workflows/ci.yml'],
   [/^npm run screenshots$/, 'the tests that it runs compare instead of writing'],
-  [/^npm run bench(:large| -- --quick)?$/, 'measures for minutes'],
+  [/^npm run bench( -- --(quick|against=\S+))?$/, 'measures for minutes'],
   [/^npm run test:history( -- --seeds [\d-]+)?$/, 'libs/history/e2e, for seconds instead of minutes'],
   [/^npx nx openapi notes$|^npx prettier --write apps\/notes$/, 'new-service.test.ts'],
   [/^npm install( \.\/rest-services-client-\*\.tgz)?$/, 'libs/client/e2e installs the package'],

@@ -2,8 +2,7 @@
 // table has the rows of the service's, and no triggers.
 import express from 'express';
 import pg from 'pg';
-import { DataTypes, Op, Sequelize } from 'sequelize';
-import { containing } from './shared.ts';
+import { DataTypes, Sequelize } from 'sequelize';
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const sequelize = new Sequelize(process.env.DATABASE_URL!, { logging: false, pool: { max: 10, idle: 300_000 } });
@@ -16,17 +15,6 @@ const Item = sequelize.define(
     status: { type: DataTypes.TEXT, allowNull: false, defaultValue: 'Doing' },
   },
   { freezeTableName: true, createdAt: 'created_at', updatedAt: 'updated_at' },
-);
-
-const Tutorial = sequelize.define(
-  'plain_tutorial',
-  {
-    id: { type: DataTypes.BIGINT, primaryKey: true, autoIncrement: true },
-    title: { type: DataTypes.STRING, allowNull: false },
-    description: { type: DataTypes.TEXT, allowNull: false, defaultValue: '' },
-    published: { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: false },
-  },
-  { freezeTableName: true, timestamps: false },
 );
 
 const app = express();
@@ -59,13 +47,6 @@ app.put('/v1/items/:id', async (request, response) => {
   const [count] = await Item.update({ title, status }, { where: { id: request.params.id } });
   if (count > 0) response.json({ message: 'Item updated successfully' });
   else response.status(404).json({ message: 'Item not found' });
-});
-
-app.get('/api/tutorials', async (request, response) => {
-  const { title } = request.query as { title: string };
-  response.json(
-    await Tutorial.findAll({ where: { title: { [Op.iLike]: containing(title) } }, order: ['id'], raw: true }),
-  );
 });
 
 app.listen(Number(process.env.PORT), process.env.HOST!);

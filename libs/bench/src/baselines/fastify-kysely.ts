@@ -3,7 +3,7 @@
 import Fastify from 'fastify';
 import { Kysely, PostgresDialect, sql, type Generated } from 'kysely';
 import pg from 'pg';
-import { containing, Item, Items } from './shared.ts';
+import { Item, Items } from './shared.ts';
 
 interface Tables {
   item: {
@@ -113,7 +113,7 @@ app.get<{ Querystring: { title: string } }>(
     db
       .selectFrom('plain_tutorial')
       .selectAll()
-      .where('title', 'ilike', containing(query.title))
+      .where('title', 'ilike', `%${query.title.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`)
       .orderBy('id')
       .execute(),
 );

@@ -11,6 +11,3 @@ export const Item = {
 } as const;
 
 export const Items = { type: 'array', items: Item } as const;
-
-/** A pattern for texts that contain this one, in which `%`, `_` and `\` are ordinary characters. */
-export const containing = (text: string) => `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
