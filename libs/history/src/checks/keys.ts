@@ -1,4 +1,4 @@
-import { createdId, describe, isUnknown, rowsOf, statusOf, type Operation } from '../history.ts';
+import { createdId, describe, isUnknown, statusOf, type Operation } from '../history.ts';
 import { idsByTitle } from './items.ts';
 import { isLinearizable, type Step } from './linearizable.ts';
 import type { Violation } from './checks.ts';
@@ -18,13 +18,12 @@ export function findUnexplainedKeys(operations: readonly Operation[]): Violation
   for (const [key, requests] of Map.groupBy(keyed, ({ idempotencyKey }) => idempotencyKey)) {
     const seen = (request: Operation) => ids.get(request.body!.title!) ?? [];
     const twice = requests.find((request) => seen(request).length > 1);
-    const lists = twice ? operations.filter((each) => rowsOf(each).some(({ id }) => seen(twice).includes(id))) : [];
     const done = requests.filter((request) => statusOf(request) !== 503);
     if (!twice && isLinearizable(done.map((request) => keyStep(request, seen(request)[0])))) continue;
     const message = twice
       ? `Items ${seen(twice).join(' and ')} have the title of one request with key ${key}`
       : `No order of its requests explains key ${key}`;
-    const shown = [...requests, ...lists.slice(-1)].toSorted((a, b) => a.startedAt - b.startedAt);
+    const shown = requests.toSorted((a, b) => a.startedAt - b.startedAt);
     return [{ check: CHECK, message, lines: shown.map((each) => describe(each)) }];
   }
   return [];
