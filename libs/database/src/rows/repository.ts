@@ -6,9 +6,9 @@ import { select, type List } from './reads/list.ts';
 import { createPages, type Page, type Position } from './reads/page.ts';
 import { createSearch } from './reads/search.ts';
 import { createWholeList } from './reads/whole-list.ts';
-import { columnsOf, type Changes, type Counts, type NewRow, type RowOf, type Shapes } from './shapes.ts';
+import { columnsOf, type UpdatedFields, type Counts, type NewRow, type RowOf, type Shapes } from './shapes.ts';
 import type { AnyDatabase, Values } from './shared/row.ts';
-import { createDelete, createUpdate, type Change, type Target } from './writes/change.ts';
+import { createDelete, createUpdate, type RowChange, type Target } from './writes/row-change.ts';
 import { createDeleteAll } from './writes/delete-all.ts';
 import { Insert, type IdempotencyKey } from './writes/insert.ts';
 
@@ -22,8 +22,8 @@ export class Repository<Table extends Shapes> {
   readonly #find: Find<RowOf<Table>>;
   readonly #findVersion: Statement<RowOf<Table> & { xmin: string }>;
   readonly #insert: Insert;
-  readonly #update: Change<Values & Target>;
-  readonly #delete: Change<Target>;
+  readonly #update: RowChange<Values & Target>;
+  readonly #delete: RowChange<Target>;
   readonly #counts: Statement<Counts<Table>>;
   readonly #lists = new Map<string, () => Promise<List<RowOf<Table>>>>();
   readonly #listOf: (filter: Values) => () => Promise<List<RowOf<Table>>>;
@@ -77,11 +77,11 @@ export class Repository<Table extends Shapes> {
   }
 
   /**
-   * Changes a row. @returns whether it exists
+   * UpdatedFields a row. @returns whether it exists
    * @param version that the row must have, `null` where none was found; of several changes of one version, one is made
    * @throws PreconditionFailedError when the row has another version, or is gone
    */
-  update(id: number, changes: Changes<Table>, version?: string | null): Promise<boolean> {
+  update(id: number, changes: UpdatedFields<Table>, version?: string | null): Promise<boolean> {
     return this.#update.apply({ ...(changes as Values), id, xmin: version });
   }
 

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 import type { Static, TObject } from 'typebox';
-import type { UpdateOptions } from './writes/change.ts';
+import type { UpdateOptions } from './writes/row-change.ts';
 import type { WithId } from './shared/row.ts';
 import type { SearchOptions } from './reads/search.ts';
 
@@ -27,7 +27,7 @@ export type NewRow<Table extends Shapes, Row = Pick<RowOf<Table>, Columns<Table,
   [Name in keyof Row as null extends Row[Name] ? never : Name]: Row[Name];
 } & { [Name in keyof Row as null extends Row[Name] ? Name : never]?: Row[Name] };
 
-export type Changes<Table extends Shapes> = Partial<Pick<RowOf<Table>, Columns<Table, Table['update']>>>;
+export type UpdatedFields<Table extends Shapes> = Partial<Pick<RowOf<Table>, Columns<Table, Table['update']>>>;
 
 export type Counts<Table extends Shapes> = Table extends { counts: TObject }
   ? Static<Table['counts']>

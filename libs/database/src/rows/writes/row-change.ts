@@ -32,7 +32,7 @@ interface ChangeStatements<Given extends Target> {
  * Shares statements among changes of rows: updates, or deletes. A shared statement waits for no locked row: such rows get statements
  * of their own, so that only their clients wait.
  */
-export class Change<Given extends Target> extends SharedStatement<Given, boolean> {
+export class RowChange<Given extends Target> extends SharedStatement<Given, boolean> {
   readonly #table: string;
   readonly #statements: ChangeStatements<Given>;
 
@@ -99,7 +99,7 @@ export function createUpdate(
   // Not now(): the statement may have begun before other changes that it waited for.
   if (touch) assignments.push(sql`${sql.ref(touch)} = greatest(clock_timestamp(), old.${sql.ref(touch)})`);
   const assigned = sql.join(assignments);
-  return new Change<Values & Target>(db, table, {
+  return new RowChange<Values & Target>(db, table, {
     one: prepared(sql`
       update ${rows} as old set ${assigned} from json_populate_record(null::${rows}, ${''}) as given
       where old.id = ${0} and coalesce(old.xmin = ${parameter('xid')}, true)`),
@@ -117,7 +117,7 @@ export function createUpdate(
 /** Deletes of single rows. */
 export function createDelete(db: AnyDatabase, table: string) {
   const rows = sql.table(table);
-  return new Change<Target>(db, table, {
+  return new RowChange<Target>(db, table, {
     one: prepared(sql`delete from ${rows} where id = ${0} and coalesce(xmin = ${parameter('xid')}, true)`),
     many: changeUnlockedRows(
       table,
