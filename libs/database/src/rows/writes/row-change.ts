@@ -100,8 +100,7 @@ export function createUpdate(
   if (touch) assignments.push(sql`${sql.ref(touch)} = greatest(clock_timestamp(), old.${sql.ref(touch)})`);
   const assigned = sql.join(assignments);
   return new RowChange<Values & Target>(db, table, {
-    one: prepared(sql`
-      update ${rows} as old set ${assigned} from json_populate_record(null::${rows}, ${''}) as given
+    one: prepared(sql`update ${rows} as old set ${assigned} from json_populate_record(null::${rows}, ${''}) as given
       where old.id = ${0} and coalesce(old.xmin = ${parameter('xid')}, true)`),
     many: changeUnlockedRows(
       table,
