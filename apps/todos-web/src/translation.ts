@@ -3,9 +3,6 @@ import { createElement, Fragment, options, type ComponentChild, type VNode } fro
 // Translators, Chrome's among them, replace text nodes by elements of their own. A text node that Preact changes then is in no page, and
 // one that it puts something before is no child. So each text beside or within an element is an element, replaced when its words change.
 
-/** Elements that hold nothing but text, and what is not translated. */
-const PLAIN = new Set(['textarea', 'bdi', 'kbd']);
-
 const isText = (child: unknown): child is string | number => typeof child === 'string' || typeof child === 'number';
 
 /** Keys make the words part of what an element is. Blanks stay between elements, which keep their places. */
@@ -31,7 +28,7 @@ function textElement(key: string, text: string | number) {
 
 options.vnode = (vnode: VNode) => {
   const { type, props } = vnode as VNode<{ children?: ComponentChild | ComponentChild[]; translate?: unknown }>;
-  const isContainer = type === Fragment || (typeof type === 'string' && !PLAIN.has(type));
-  if (isContainer && !isTextElement && props.children !== undefined && props.translate === undefined)
+  // Components get texts as they are, and pass them on to elements.
+  if ((type === Fragment || typeof type === 'string') && !isTextElement && props.translate === undefined)
     props.children = withTextElements(([] as ComponentChild[]).concat(props.children));
 };

@@ -7,7 +7,7 @@ const { page, open, proxy, store, stored, rows, description, button, link, add, 
 const pages: [string, string, string][] = [
   ['/', 'Your todos could not be counted.', 'text=1 open'],
   ['/todos', 'Your todos could not be loaded.', 'li >> text=Buy milk'],
-  ['/todos/1', 'Todo 1 could not be loaded.', 'h1:text("Buy milk")'],
+  ['/todos/1', 'Todo 1 could not be loaded.', 'h1:has-text("Buy milk")'],
   ['/todos/edit/1', 'Todo 1 could not be loaded.', 'textarea'],
 ];
 
@@ -39,7 +39,7 @@ describe('Each page that loads', () => {
   test('leaves what was shown before while the latest comes, and when that fails', async () => {
     await open('/todos', 'Buy milk');
     await settles(rows, ['Buy milk']);
-    await link('Buy milk').click();
+    await link('Details: Buy milk').click();
     await shows(page(), 'Mark as done');
     const release = proxy().hold('GET');
     await link('All todos').first().click();

@@ -30,12 +30,16 @@ describe('By keyboard alone', () => {
     await press('Space');
     await settles(stored, ['✓ Buy milk']);
     expect(await focused()).toBe('Done: Buy milk');
-    await press('Tab');
-    expect(await focused()).toBe('Buy milk');
-    await press('Tab');
-    expect(await focused()).toBe('Edit: Buy milk');
+    await press('F2');
+    await page().locator('.todos textarea:focus').waitFor();
+    await page().keyboard.type('!');
     await press('Enter');
-    await heading('Edit todo').waitFor();
+    await settles(stored, ['✓ Buy milk!']);
+    expect(await focused()).toBe('Done: Buy milk!');
+    await press('Tab');
+    expect(await focused()).toBe('Details: Buy milk!');
+    await press('Enter', 'Tab', 'Tab');
+    await heading('Buy milk!').waitFor();
   });
 });
 
@@ -68,7 +72,7 @@ describe('By its keys', () => {
   });
 
   test('can be turned off, since they may be in the way of speech or habit', async () => {
-    await open('/todos');
+    await open('/todos', 'Buy milk');
     await button('Keyboard shortcuts').click();
     await checkbox('Use n, / and ?').uncheck();
     await button('Close').click();
@@ -86,10 +90,10 @@ describe('By its keys', () => {
     for (let row = 0; row < 60; row += 1) await press('ArrowDown');
     expect(await focused()).toBe('Done: Number 40');
     await press('Tab', 'ArrowUp');
-    expect(await focused()).toBe('Number 41');
+    expect(await focused()).toBe('Details: Number 41');
     await press('Space');
     await settles(async () => (await stored())[40], '✓ Number 41');
-    expect(await focused()).toBe('Number 41');
+    expect(await focused()).toBe('Details: Number 41');
     for (let row = 0; row < 60; row += 1) await press('ArrowUp');
     expect(await focused()).toBe('Search');
   });

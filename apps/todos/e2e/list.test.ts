@@ -97,15 +97,15 @@ describe('What others write', () => {
     await checkbox('Number 100').waitFor();
     await store('Of another');
     await page().clock.runFor(16_000);
-    await link('Of another').waitFor();
+    await link('Details: Of another').waitFor();
 
     await page().evaluate(() => scrollTo(0, 3000));
     await page().clock.runFor(1000);
-    const before = await link('Number 60').boundingBox();
+    const before = await link('Details: Number 60').boundingBox();
     await store('Of a third', 'Of a fourth');
     await page().clock.runFor(16_000);
     await filter('All 103').waitFor();
-    await settles(() => link('Number 60').boundingBox(), before);
+    await settles(() => link('Details: Number 60').boundingBox(), before);
   });
 
   test('is not asked for while the tab is hidden', async () => {
@@ -147,7 +147,7 @@ describe('A list that the browser has', () => {
     proxy().seen.length = 0;
     const lists = () => proxy().seen.flatMap(({ path, status }) => (path === '/api/todos' ? [status] : []));
     await filter('100 open').click();
-    await link('Number 99').click();
+    await link('Details: Number 99').click();
     await heading('Number 99').waitFor();
     await page().goBack();
     await settles(lists, [304, 304]);
@@ -161,7 +161,7 @@ describe('A list that the browser has', () => {
     await open('/todos', 'Buy milk', 'Buy bread');
     await settles(rows, ['Buy bread', 'Buy milk']);
     await change(1, 'Buy oat milk');
-    await link('Buy milk').click();
+    await link('Details: Buy milk').click();
     await heading('Buy oat milk').waitFor();
     await change(1, 'Buy milk');
     await page().goBack();
@@ -230,7 +230,7 @@ describe('A response that was asked for earlier and comes later changes nothing:
       const listen = (request: Request) => request.url().endsWith('/1') && resolve();
       page().on('requestfinished', listen).on('requestfailed', listen);
     });
-    await link('Buy milk').click();
+    await link('Details: Buy milk').click();
     await settles(() => proxy().seen.at(-1), expect.objectContaining({ path: '/api/todos/1', status: 200 }));
     await button('Mark as done').click();
     await settles(stored, ['✓ Buy milk']);

@@ -137,7 +137,7 @@ describe('A change does not wait', () => {
     await other.getByRole('textbox', { name: 'New todo' }).fill('Quick');
     await other.keyboard.press('Enter');
     await settles(stored, ['Quick']);
-    await shows(other, '1 change is not sent yet: another tab of this browser has to.');
+    await shows(other, 'Another tab is sending. 1 change is not sent yet.');
     await page().close();
     await settles(stored, ['Quick', 'Slow']);
     await other.close();
@@ -176,7 +176,7 @@ describe('A service that accepts and never answers', () => {
     proxy().pageFault = fault;
     await page().reload();
     await settles(rows, ['Buy milk']);
-    await link('Buy milk').first().click();
+    await link('Details: Buy milk').click();
     await page().reload();
     await heading('Buy milk').waitFor();
   });

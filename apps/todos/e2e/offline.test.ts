@@ -12,7 +12,7 @@ describe('Offline, a reload shows again', () => {
   test.each([
     ['home', '/', 'text=1 open'],
     ['the list', '/todos', 'li >> text=Buy milk'],
-    ['a todo', '/todos/1', 'h1:text("Buy milk")'],
+    ['a todo', '/todos/1', 'h1:has-text("Buy milk")'],
     ['the form', '/todos/edit/1', 'textarea'],
   ])('%s, seen once', async (_name, path, content) => {
     await open(path, 'Buy milk');
@@ -37,7 +37,7 @@ describe('Offline, a reload shows again', () => {
     // The service worker may be back online after the page: then a later look, 15 s after the last one, finds the network.
     const looksAgain = async () => {
       await page().clock.runFor(15_000);
-      return link('Buy soap').count();
+      return link('Details: Buy soap').count();
     };
     await settles(looksAgain, 1);
     await hides(page(), 'You are offline.');

@@ -17,9 +17,7 @@ describe('What was done is not lost', () => {
     await checkbox('Rest').check();
     await checkbox('Buy milk').check();
     await checkbox('Buy soap').check();
-    await link('Edit: Buy milk').click();
-    await description().fill('Buy oat milk');
-    await button('Save').click();
+    await ui.editInPlace('Buy milk', 'Buy oat milk');
     await page().getByRole('status').filter({ hasText: '6 changes are not sent yet.' }).waitFor();
     // One calm line, however many they are.
     expect(await page().getByRole('alert').getByText(/./).count()).toBe(0);

@@ -14,8 +14,11 @@ interface Diary {
 /** The text with which a todo was added, before it was edited. */
 export const nameOf = (text: string) => text.split('.')[0]!;
 
-/** A user who does at random what people do, and keeps a diary of it. */
-export function randomUser(page: Page, name: string, random: (below: number) => number) {
+/**
+ * A user who does at random what people do, and keeps a diary of it.
+ * @param isBlocked whether the browser stores nothing: then the page says to leave it open until all is sent
+ */
+export function randomUser(page: Page, name: string, random: (below: number) => number, isBlocked: boolean) {
   const diary: Diary = { added: [], edits: [], ticks: new Map(), hasUndone: false };
   let isOffline = false;
   const goToList = async () => {
@@ -48,9 +51,10 @@ export function randomUser(page: Page, name: string, random: (below: number) => 
       if (ticked) diary.ticks.set(nameOf(ticked.text), ticked.isWanted);
     },
     async edit() {
-      const pencil = await someRow('.todos .edit');
-      if (!pencil) return;
-      await pencil.evaluate((link: HTMLElement) => link.click());
+      const more = await someRow('.todos .more');
+      if (!more) return;
+      await more.evaluate((link: HTMLElement) => link.click());
+      await page.locator('main').getByRole('link', { name: 'Edit' }).click();
       const field = page.locator('textarea');
       const isOpen = await Promise.race([
         field.waitFor().then(() => true),
@@ -91,6 +95,7 @@ export function randomUser(page: Page, name: string, random: (below: number) => 
       await page.context().setOffline(isOffline);
     },
     async reload() {
+      if (isBlocked) return;
       await page.reload();
       await page.getByRole('textbox', { name: 'New todo' }).waitFor();
     },
@@ -103,6 +108,8 @@ export function randomUser(page: Page, name: string, random: (below: number) => 
     /** Goes online, and drops what the page asks about, until all has been sent. */
     async finish() {
       await page.context().setOffline(false);
+      const search = page.getByRole('searchbox');
+      if ((await search.count()) > 0) await search.fill('');
       const unsent = async () => {
         const stuck = page.getByRole('status').filter({ hasText: /(is|are) not saved\./ });
         if ((await stuck.count()) > 0) {
@@ -118,6 +125,8 @@ export function randomUser(page: Page, name: string, random: (below: number) => 
         const again = page.getByRole('status').getByRole('button', { name: 'Try again' });
         if ((await again.count()) > 0)
           await again.evaluate((button: HTMLElement) => button.click()).catch(() => undefined);
+        // Where the browser stores nothing, rows have a clock until they are saved.
+        if (isBlocked) return page.locator('.todos .waiting').allInnerTexts();
         return page.evaluate(async () => {
           const database = await new Promise<IDBDatabase>((resolve) => {
             const request = indexedDB.open('todos');

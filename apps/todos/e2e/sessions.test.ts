@@ -1,9 +1,11 @@
 // Two users at random: SESSIONS=1-200 npx nx e2e todos -- sessions
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
 import { openTestConnection, processesOf } from '@rest-services/testing';
 import { sql, type Kysely } from 'kysely';
 import { connectBrowser, openPage, openWithWorker, settles } from '../test/browser.ts';
 import { useProxy } from '../test/proxy.ts';
+import { blockStorage, setAhead, translate } from './odd-browser.ts';
 import { nameOf, randomUser } from './random-user.ts';
 import type { TodosDatabase } from '../src/database.ts';
 
@@ -65,14 +67,20 @@ test.each(seeds)('Two users lose, double and overwrite nothing: seed %i', async 
   const users = await Promise.all(
     ['A', 'B'].map(async (name) => {
       const { page, errors } = await openPage(browser, { viewport });
+      const isBlocked = random(4) === 0;
+      if (isBlocked) await blockStorage(page);
+      if (random(3) === 0) await setAhead(page, 1);
+      if (random(3) === 0) await translate(page, false);
       await openWithWorker(page, `${proxy().url}/todos`);
-      return { name, page, errors, ...randomUser(page, name, random) };
+      return { name, page, errors, ...randomUser(page, name, random, isBlocked) };
     }),
   );
   proxy().fault = () => {
     const dice = random(20);
     if (dice === 0) return { lose: 'response' };
-    return dice === 1 ? { lose: 'request' } : undefined;
+    if (dice === 1) return { lose: 'request' };
+    // A slow proxy, on either way.
+    return dice < 6 ? { [dice < 4 ? 'before' : 'after']: sleep(random(600)) } : undefined;
   };
   for (let step = 0; step < STEPS; step += 1) {
     if (random(18) === 0) await restartServer();
@@ -113,7 +121,10 @@ test.each(seeds)('Two users lose, double and overwrite nothing: seed %i', async 
       page
         .locator('.todos li')
         .evaluateAll((rows) =>
-          rows.map((row) => `${row.querySelector('input')!.checked ? '✓ ' : ''}${row.querySelector('a')!.innerText}`),
+          rows.map(
+            (row) =>
+              `${row.querySelector('input')!.checked ? '✓ ' : ''}${row.querySelector<HTMLElement>('.text')!.innerText}`,
+          ),
         );
     await page.goto(`${proxy().url}/todos`);
     await settles(

@@ -64,13 +64,14 @@ describe('Undo', () => {
     await open('/todos', 'Alpha', 'Beta');
     await checkbox('Alpha').check();
     await settles(stored, ['✓ Alpha', 'Beta']);
-    await link('Edit: Beta').click();
+    await ui.openForm('Beta');
     await description().pressSequentially('!');
     await undo();
     await settles(() => description().inputValue(), 'Beta');
     await checkbox('Done').focus();
     await undo();
     await page().keyboard.press('Escape');
+    await link('All todos').first().click();
     await settles(rows, ['Beta', 'Alpha']);
     expect(await stored()).toEqual(['✓ Alpha', 'Beta']);
   });

@@ -146,6 +146,19 @@ function locators(page: () => Page) {
       return texts.map((text) => text.trim().replace(/\s+/, ' '));
     },
 
+    /** Opens the form of a todo in the list, by way of its details. */
+    openForm: async (name: string) => {
+      await named('link')(`Details: ${name}`).click();
+      await named('link')('Edit').click();
+    },
+
+    /** Edits a text where it stands in the list. */
+    editInPlace: async (from: string, to: string, key = 'Enter') => {
+      await page().locator('.todos .text').getByText(from, { exact: true }).click();
+      await page().locator('.todos textarea').fill(to);
+      await page().locator('.todos textarea').press(key);
+    },
+
     /** Adds todos above the list. */
     add: async (...texts: string[]) => {
       for (const text of texts) {

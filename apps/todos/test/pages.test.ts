@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { settles, shows, useService } from './browser.ts';
+import { settles, useService } from './browser.ts';
 
 // After the test, `useService` expects that the scripts of the pages have logged no error.
-const { page, open, proxy, stored, rows, link, button, heading, checkbox, description, add } = useService();
+const { page, open, proxy, stored, rows, link, button, heading, checkbox, description, add, openForm } = useService();
 
 test('A user adds, edits, ticks and filters todos, and finds them after a reload', async () => {
   const elsewhere: string[] = [];
@@ -15,18 +15,13 @@ test('A user adds, edits, ticks and filters todos, and finds them after a reload
   });
 
   await open('/todos');
-  await link('Write down the first one').click();
-  await description().fill('Buy milk');
-  await button('Save').click();
-  await shows(page(), 'Saved.');
-  await add('Pay the rent');
+  await page().locator('#add:focus').waitFor();
+  await add('Buy milk', 'Pay the rent');
   await settles(rows, ['Pay the rent', 'Buy milk']);
   await checkbox('Buy milk').check();
   await settles(stored, ['✓ Buy milk', 'Pay the rent']);
 
-  await link('Buy milk').click();
-  await heading('Buy milk').waitFor();
-  await link('Edit').click();
+  await openForm('Buy milk');
   await settles(() => description().inputValue(), 'Buy milk');
   await description().fill('Buy bread');
   await page().getByRole('checkbox', { name: 'Done', checked: true }).uncheck();

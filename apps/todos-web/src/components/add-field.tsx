@@ -1,4 +1,5 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Todo } from '../data/api.ts';
 import { remainingOf, TOO_LONG } from '../data/description.ts';
 import { outbox } from '../data/outbox.ts';
 import { read, write } from '../data/storage.ts';
@@ -13,14 +14,36 @@ const DRAFT = 'add';
 
 const fits = (line: string) => remainingOf(line) >= 0;
 
+/** What stands before an entry of a pasted list, and whether that is done. */
+const MARK = /^(?:[-*+•–]\s+|\d+[.)]\s+)?(?:\[([ xX]?)\]\s+|[☐☑]\s*)?/u;
+
+/** Texts of pasted lines, without marks, and whether they are done. */
+const entriesOf = (pasted: string): Entry[] =>
+  pasted
+    .split(/[\r\n\u2028\u2029]+/)
+    .map((line) => line.trim())
+    .map((line): Entry => {
+      const [mark] = MARK.exec(line)!;
+      return { description: line.slice(mark.length), isCompleted: /[x☑]/i.test(mark) ? 1 : 0 };
+    })
+    .filter(({ description }) => description);
+
+type Entry = Omit<Todo, 'id'>;
+
+interface AddFieldProps {
+  /** Whether there are no todos yet: the field waits for the first. */
+  isFirst: boolean;
+  onAdd: (todos: Entry[]) => Promise<unknown>;
+}
+
 /** A field that adds a todo at Enter and stays ready for the next. Several lines that are pasted may become several todos. */
-export function AddField({ onAdd }: { onAdd: (descriptions: string[]) => Promise<unknown> }) {
+export function AddField({ isFirst, onAdd }: AddFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(() => read<string>(DRAFT) ?? '');
   const [saving, setSaving] = useState(0);
   const { trouble } = outbox.use();
   const isSaving = saving > 0 && !trouble;
-  const [pasted, setPasted] = useState<{ lines: string[]; from: number; to: number }>();
+  const [pasted, setPasted] = useState<{ entries: Entry[]; from: number; to: number }>();
   const remaining = remainingOf(text.trim());
   const isTooLong = remaining < 0;
 
@@ -31,28 +54,29 @@ export function AddField({ onAdd }: { onAdd: (descriptions: string[]) => Promise
     write(DRAFT, typed);
   }
 
-  function add(descriptions: string[]) {
+  useEffect(() => {
+    if (isFirst && document.activeElement!.matches('body, h1')) field.current!.focus();
+  }, [isFirst]);
+
+  function add(todos: Entry[]) {
     setSaving((count) => count + 1);
-    void onAdd(descriptions).then(() => setSaving((count) => count - 1));
+    void onAdd(todos).then(() => setSaving((count) => count - 1));
   }
 
   function paste(event: ClipboardEvent) {
-    const text = event.clipboardData?.getData('text') ?? '';
-    const lines = text
-      .split(/[\r\n\u2028\u2029]+/)
-      .map((line) => line.trim())
-      .filter(Boolean);
-    if (lines.length < 2) return;
+    const entries = entriesOf(event.clipboardData?.getData('text') ?? '');
+    if (entries.length < 2) return;
     event.preventDefault();
     // The field loses its selection to the question.
     const { selectionStart, selectionEnd } = field.current!;
-    setPasted({ lines, from: selectionStart!, to: selectionEnd! });
+    setPasted({ entries, from: selectionStart!, to: selectionEnd! });
   }
 
   function answer(way: string) {
-    const { lines, from, to } = pasted!;
+    const { entries, from, to } = pasted!;
     setPasted(undefined);
-    if (way === 'several') add(lines.filter(fits));
+    if (way === 'several') add(entries.filter(({ description }) => fits(description)));
+    const lines = entries.map(({ description }) => description);
     const left = { one: lines, several: lines.filter((line) => !fits(line)) }[way] ?? [];
     const input = field.current!;
     input.focus();
@@ -71,7 +95,7 @@ export function AddField({ onAdd }: { onAdd: (descriptions: string[]) => Promise
         const description = text.trim();
         if (!description || isTooLong) return;
         type('');
-        add([description]);
+        add([{ description, isCompleted: 0 }]);
       }}
     >
       <input
@@ -95,7 +119,7 @@ export function AddField({ onAdd }: { onAdd: (descriptions: string[]) => Promise
       <p class="small count" id="add-count">
         {remaining <= FEW && remaining >= 0 && `${remaining} characters left`}
       </p>
-      {pasted && <Question lines={pasted.lines} onClose={answer} />}
+      {pasted && <Question lines={pasted.entries.map(({ description }) => description)} onClose={answer} />}
     </form>
   );
 }

@@ -139,7 +139,7 @@ export function Notices() {
                 Undo
               </button>
             )}
-            <button type="button" aria-label="Close" onClick={dismiss}>
+            <button type="button" class="bare" aria-label="Close" onClick={dismiss}>
               <CloseIcon />
             </button>
           </div>

@@ -1,25 +1,29 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Todo } from '../data/api.ts';
-import { ClockIcon, PencilIcon } from './icons.tsx';
+import { saveTyped } from '../data/changes.ts';
+import { remainingOf } from '../data/description.ts';
+import { changesOf } from '../data/outbox.ts';
+import { read, write } from '../data/storage.ts';
+import { isComposing } from './description-field.tsx';
+import { ClockIcon, MoreIcon } from './icons.tsx';
+import { Linked } from './linked.tsx';
 import { SEARCH_HASH } from './shortcuts.tsx';
 
-/** Where the focus goes with an arrow key: to the same control of another row. */
-const STEPS = { ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling' } as const;
+/** Time for which a finger rests on a row that it selects. */
+const LONG_PRESS_MS = 500;
 
-function moveInList(event: KeyboardEvent) {
-  const { key, target, altKey, ctrlKey, metaKey, shiftKey } = event;
-  const control = target as HTMLElement;
-  if (altKey || ctrlKey || metaKey || shiftKey) return;
-  const row = control.closest('li')!;
-  if (key === ' ' && control.matches('a')) {
-    event.preventDefault();
-    row.querySelector('input')!.click();
-  } else if (key === 'ArrowDown' || key === 'ArrowUp') {
-    event.preventDefault();
-    const controls = (of: Element) => [...of.querySelectorAll<HTMLElement>('input, a[href]')];
-    const next = row[STEPS[key]];
-    if (next) (controls(next)[controls(row).indexOf(control)] ?? controls(next)[0]!).focus();
-    else if (key === 'ArrowUp') document.querySelector<HTMLElement>(SEARCH_HASH)!.focus();
-  }
+/** Timer of a finger that rests, negative when that was long enough. The click that ends it may meet another row. */
+let press = 0;
+const release = () => clearTimeout(press);
+
+/** Moves the focus with an arrow key to the same control of another row. */
+function moveInList(control: HTMLElement, step: number) {
+  const rows = [...document.querySelectorAll('.todos li')];
+  const at = rows.findIndex((row) => row.contains(control));
+  const next = rows[at + step];
+  const controls = (of: Element) => [...of.querySelectorAll<HTMLElement>('input, .more')];
+  if (next) (controls(next)[controls(rows[at]!).indexOf(control)] ?? controls(next)[0]!).focus();
+  else if (step < 0) document.querySelector<HTMLElement>(SEARCH_HASH)!.focus();
 }
 
 interface RowProps {
@@ -29,36 +33,137 @@ interface RowProps {
   /** Whether the service has not confirmed all of it. */
   isWaiting: boolean;
   onChange: (isToExtend: boolean) => void;
+  /** A finger has rested on it. */
+  onLongPress: () => void;
 }
 
-export function Row({ todo: { id, description, isCompleted }, isSelected, isWaiting, onChange }: RowProps) {
+export function Row({ todo, isSelected, isWaiting, onChange, onLongPress }: RowProps) {
+  const { id, description, isCompleted } = todo;
+  const [isEditing, setEditing] = useState(false);
+  const row = useRef<HTMLDivElement>(null);
   const isSelecting = isSelected !== undefined;
   // One that has not been sent has no page yet.
   const isNew = id < 0;
+
+  function click(event: MouseEvent) {
+    const target = event.target as Element;
+    if (press < 0) press = 0;
+    else if (target.closest('label, .more, textarea')) return;
+    else if (isSelecting) onChange(event.shiftKey);
+    else {
+      // A text that has been selected is to be copied, and a link to be followed.
+      if (!isNew && !target.closest('a') && getSelection()!.isCollapsed) setEditing(true);
+      return;
+    }
+    event.preventDefault();
+  }
+
+  function type(event: KeyboardEvent) {
+    const { key, altKey, ctrlKey, metaKey, shiftKey } = event;
+    const control = event.target as HTMLElement;
+    if (altKey || ctrlKey || metaKey || shiftKey || control.matches('textarea')) return;
+    if (key === ' ' && control.matches('a')) row.current!.querySelector('input')!.click();
+    else if (key === 'ArrowDown' || key === 'ArrowUp') moveInList(control, key === 'ArrowDown' ? 1 : -1);
+    else if (key === 'F2' && !isNew) setEditing(true);
+    else return;
+    event.preventDefault();
+  }
+
   return (
-    <div class={isCompleted ? 'row done' : 'row'} onKeyDown={moveInList}>
+    <div
+      ref={row}
+      class={`row${isCompleted ? ' done' : ''}${isSelected ? ' selected' : ''}`}
+      onKeyDown={type}
+      onClick={click}
+      onPointerDown={({ pointerType }) => {
+        press = 0;
+        if (pointerType !== 'touch' || isSelecting) return;
+        press = window.setTimeout(() => {
+          press = -1;
+          onLongPress();
+        }, LONG_PRESS_MS);
+      }}
+      onPointerUp={release}
+      onPointerCancel={release}
+    >
       <label>
         <input
           type="checkbox"
-          aria-label={`${isSelecting ? 'Select' : 'Done'}: ${description}`}
+          class={isSelecting ? 'pick' : undefined}
+          aria-label={isSelecting ? `Select: ${description}${isCompleted ? ', done' : ''}` : `Done: ${description}`}
           checked={isSelecting ? isSelected : isCompleted === 1}
           onClick={({ shiftKey }) => onChange(shiftKey)}
         />
       </label>
-      <a {...(!isNew && { href: `/todos/${id}` })} dir="auto">
-        <span translate={false}>{description}</span>
-      </a>
+      {isEditing ? (
+        <TextField
+          todo={todo}
+          onClose={(isByKey) => {
+            setEditing(false);
+            if (isByKey) row.current!.querySelector('input')!.focus();
+          }}
+        />
+      ) : (
+        <div class="text" dir="auto">
+          <Linked text={description} />
+        </div>
+      )}
       {isWaiting && (
         <span class="waiting small">
           <ClockIcon />
           <span class="wide">Not sent yet</span>
         </span>
       )}
-      {!isNew && (
-        <a class="edit" href={`/todos/edit/${id}`} aria-label={`Edit: ${description}`}>
-          <PencilIcon />
+      {!isNew && !isSelecting && (
+        <a class="more" href={`/todos/${id}`} aria-label={`Details: ${description}`}>
+          <MoreIcon />
         </a>
       )}
     </div>
+  );
+}
+
+/** Edits a text where it stands: Enter saves it, Escape keeps what was typed for the next time. */
+function TextField({ todo, onClose }: { todo: Todo; onClose: (isByKey: boolean) => void }) {
+  const { id, description } = todo;
+  const key = `text ${id}`;
+  const base = useRef(todo);
+  const [text, setText] = useState(() => read<string>(key) ?? description);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const isOver = useRef(false);
+  const isTooLong = remainingOf(text) < 0;
+  useEffect(() => field.current!.focus(), []);
+
+  function close(isByKey: boolean, isToSave = true) {
+    if (isOver.current || (isToSave && isTooLong && isByKey)) return;
+    isOver.current = true;
+    onClose(isByKey);
+    if (!isToSave || isTooLong) return;
+    write(key, undefined);
+    if (!text.trim() || text === base.current.description) return;
+    const stuck = changesOf(id).find(({ state }) => state === 'stuck');
+    saveTyped(base.current, { ...base.current, description: text }, stuck?.key, true);
+  }
+
+  return (
+    <textarea
+      ref={field}
+      aria-label="Description"
+      aria-invalid={isTooLong}
+      dir="auto"
+      enterkeyhint="done"
+      value={text}
+      onInput={({ currentTarget: { value } }) => {
+        setText(value);
+        write(key, value);
+      }}
+      onBlur={() => document.hasFocus() && close(false)}
+      onKeyDown={(event) => {
+        const isSaved = event.key === 'Enter' && !event.shiftKey;
+        if (isComposing(event) || !(isSaved || event.key === 'Escape')) return;
+        event.preventDefault();
+        close(true, isSaved);
+      }}
+    />
   );
 }

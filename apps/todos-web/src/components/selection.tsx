@@ -1,6 +1,7 @@
 import type { Todo } from '../data/api.ts';
 import { formatCount } from '../data/format.ts';
 import { useListener } from '../hooks/use-listener.ts';
+import { CloseIcon } from './icons.tsx';
 
 interface SelectionProps {
   selected: ReadonlySet<number>;
@@ -33,22 +34,23 @@ export function Selection({ selected, order, onSelect, onTick, onCancel }: Selec
     onSelect(all);
   }
 
+  const action = (name: string, label: string, isCompleted: Todo['isCompleted']) => (
+    <button type="button" aria-label={name} aria-disabled={isEmpty} onClick={() => isEmpty || onTick(isCompleted)}>
+      {label}
+    </button>
+  );
   return (
-    <div class="line selection" role="group" aria-label="Selected todos">
+    <div class="selection" role="group" aria-label="Selected todos">
       <p role="status">
         {formatCount(selected.size)} selected{unlisted > 0 && `, ${formatCount(unlisted)} of them not listed here`}
       </p>
       <button type="button" onClick={selectAll}>
         All
       </button>
-      <button type="button" aria-disabled={isEmpty} onClick={() => isEmpty || onTick(1)}>
-        Mark as done
-      </button>
-      <button type="button" aria-disabled={isEmpty} onClick={() => isEmpty || onTick(0)}>
-        Open again
-      </button>
-      <button type="button" onClick={onCancel}>
-        Cancel
+      {action('Mark as done', 'Done', 1)}
+      {action('Open again', 'Open', 0)}
+      <button type="button" class="bare" aria-label="Cancel" onClick={onCancel}>
+        <CloseIcon />
       </button>
     </div>
   );

@@ -13,11 +13,12 @@ const KEYS = [
   ['n', 'a new todo'],
   ['/', 'search'],
   ['?', 'this list'],
-  ['Arrows', 'the next todo, or the one before'],
-  ['Space', 'tick the todo, or take its tick away'],
+  ['Arrows', 'another todo'],
+  ['Space', 'tick the todo, or not'],
+  ['F2', 'edit the todo'],
   ['Ctrl Z', 'undo the last change'],
-  ['Shift Space', 'while selecting: everything from the last one'],
-  ['Esc', 'leave the form or the selection; close a message'],
+  ['Shift Space', 'select everything from the last one'],
+  ['Esc', 'leave a field or the selection; close a message'],
 ];
 
 /** Under which this browser keeps that a person has turned the single letters off. */
@@ -53,7 +54,7 @@ export function Shortcuts() {
 
   return (
     <>
-      <button type="button" onClick={() => setOpen(true)}>
+      <button type="button" class="keys" onClick={() => setOpen(true)}>
         Keyboard shortcuts
       </button>
       {isOpen && (

@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { changesOf, outbox } from '../data/outbox.ts';
+import { isForAnotherWindow } from '../data/router.ts';
 import { remainingOf, TOO_LONG, type Values } from '../data/description.ts';
 import { useDraft } from '../hooks/use-draft.ts';
 import { useSave, valuesLike, type SaveOptions } from '../hooks/use-save.ts';
@@ -134,7 +135,7 @@ export function TodoForm(props: TodoFormProps) {
             href={cancel}
             onClick={(event) => {
               // In another tab or window it leaves this form as it is.
-              if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+              if (isForAnotherWindow(event)) return;
               event.preventDefault();
               drop();
               onLeave(isGone);

@@ -3,7 +3,7 @@ import { discard } from '../data/changes.ts';
 import { formatCount, shortened } from '../data/format.ts';
 import { outbox, waiting, type Change } from '../data/outbox.ts';
 import { useLocation } from '../data/router.ts';
-import { sendEverywhere } from '../data/sender.ts';
+import { send } from '../data/sender.ts';
 
 /** Changes that are listed by name; the others are counted. */
 const MOST_LISTED = 20;
@@ -30,18 +30,11 @@ function Waiting() {
   const why = isOnline ? (trouble ?? whyKept) : 'You are offline.';
   const isUnsafe = !isKept && count > 0;
   if (!why && !isUnsafe && elsewhere === 0) return null;
-  if (!why && !isUnsafe) {
-    return (
-      <div class="card line banner late">
-        <p>{changesAre(elsewhere)} not sent yet: another tab of this browser has to.</p>
-        <TryAgain />
-      </div>
-    );
-  }
   return (
-    <div class="card line banner">
+    <div class={why || isUnsafe ? 'card line banner' : 'card line banner late'}>
       <p>
-        {why} {(whyKept ?? !isOnline) && 'What is shown may be out of date.'}{' '}
+        {why ?? (elsewhere > 0 && 'Another tab is sending.')}{' '}
+        {(whyKept ?? !isOnline) && 'What is shown may be out of date.'}{' '}
         {!isOnline && count === 0 && 'What you change is sent when you are back online.'}
         {count > 0 && (
           <>
@@ -52,17 +45,15 @@ function Waiting() {
           </>
         )}
       </p>
-      {count > 0 && isOnline && <TryAgain />}
+      {count > 0 && isOnline && (
+        <button type="button" onClick={() => void send()}>
+          Try again
+        </button>
+      )}
       {count > 0 && <Which changes={[...waiting.single.values(), ...waiting.batch.values()]} />}
     </div>
   );
 }
-
-const TryAgain = () => (
-  <button type="button" onClick={sendEverywhere}>
-    Try again
-  </button>
-);
 
 /** Changes that a person has to decide about: their texts may be nowhere else. */
 function Refused({ changes }: { changes: Change[] }) {
@@ -70,21 +61,17 @@ function Refused({ changes }: { changes: Change[] }) {
   const isSame = changes.every((change) => change.problem!.message === problem!.message);
   return (
     <div class="card line banner">
-      {changes.length === 1 ? (
-        <>
-          <p>
-            “<bdi translate={false}>{shortened(mine.description)}</bdi>” is not saved. {problem!.message}
-          </p>
-          <Answers change={changes[0]!} />
-        </>
-      ) : (
-        <>
-          <p>
-            <b>{changesAre(changes.length)} not saved.</b> {isSame && problem!.message}
-          </p>
-          <Which changes={changes} isReasonGiven={!isSame} />
-        </>
-      )}
+      <p>
+        {changes.length === 1 ? (
+          <>
+            “<bdi translate={false}>{shortened(mine.description)}</bdi>” is
+          </>
+        ) : (
+          changesAre(changes.length)
+        )}{' '}
+        not saved. {isSame && problem!.message}
+      </p>
+      {changes.length === 1 ? <Answers change={changes[0]!} /> : <Which changes={changes} isReasonGiven={!isSame} />}
     </div>
   );
 }

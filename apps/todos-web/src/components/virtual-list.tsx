@@ -5,6 +5,9 @@ import { useListener } from '../hooks/use-listener.ts';
 /** Rows kept above and below what can be seen: enough for a keyboard, a screen reader and a quick thumb. */
 const AROUND = 16;
 
+/** Maximum number of rows that are all in the document, where the browser finds their words. */
+const MAX_WHOLE = 500;
+
 interface VirtualListProps {
   /** Keys of the rows, in their order. */
   items: number[];
@@ -17,7 +20,7 @@ interface VirtualListProps {
   children: (item: number) => ComponentChildren;
 }
 
-/** A list of any length of which only the rows near the window are in the document. The style sheet sets their height. */
+/** A list of any length: of a long one only the rows near the window are in the document. The style sheet sets their height. */
 export function VirtualList({ items, chosenBy, keyOf, initialFocus, children }: VirtualListProps) {
   const list = useRef<HTMLUListElement>(null);
   const [from, setFrom] = useState(0);
@@ -41,6 +44,11 @@ export function VirtualList({ items, chosenBy, keyOf, initialFocus, children }: 
 
   function look() {
     if (isPrinting.current) return;
+    if (items.length <= MAX_WHOLE) {
+      setFrom(0);
+      setTo(MAX_WHOLE);
+      return;
+    }
     const { top, height } = list.current!.getBoundingClientRect();
     const row = height / items.length;
     // Moves in steps of 10 rows, so that most scrolling redraws nothing.
@@ -69,9 +77,9 @@ export function VirtualList({ items, chosenBy, keyOf, initialFocus, children }: 
   });
   useScrollMemory();
   useLayoutEffect(() => {
-    const row = list.current!.querySelector<HTMLElement>(`[data-item="${initialFocus}"] .edit`);
+    const row = list.current!.querySelector<HTMLElement>(`[data-item="${initialFocus}"] .more`);
     // Unless a person has gone on before the list came.
-    if (document.activeElement!.matches('body, h1')) row?.focus();
+    if (document.activeElement!.matches('body, h1')) row?.focus({ preventScroll: true });
   }, []);
 
   const first = Math.max(0, from);

@@ -47,24 +47,18 @@ for (const event of ['online', 'offline'])
 export const asProblem = (reason: unknown) =>
   reason instanceof Problem ? reason : new Problem('failed', 'The server has a problem.');
 
-/** A time by the clock of the browser, and by that of the service, as its last response had it. */
-export interface Moment {
-  here: number;
-  there?: number | undefined;
-}
+/** A time by the clock of the browser, and by that of the service, where its last response is known. */
+export type Moment = [here: number, there: number];
 
 /** How far the clock of the service is ahead of the one that nobody sets. */
-let serviceAhead: number | undefined;
+let serviceAhead = NaN;
+
+export const now = (): Moment => [Date.now(), performance.now() + serviceAhead];
 
 let hear: () => void;
 
 /** Settles with the first response of the service, which tells its time. */
 export const heard = new Promise<void>((resolve) => (hear = resolve));
-
-export const now = (): Moment => ({
-  here: Date.now(),
-  there: serviceAhead === undefined ? undefined : performance.now() + serviceAhead,
-});
 
 /** Where an answer comes from: this browser alone, the service alone, or the service and, without a network, this browser. */
 type Source = 'kept' | 'fresh' | 'any';
@@ -145,16 +139,12 @@ async function request(address: string, init: RequestInit = {}) {
   let text: string;
   const isKeptAlone = init.cache === 'only-if-cached';
   const abort = new AbortController();
-  let limit = setTimeout(() => abort.abort(), TIMEOUT_MS);
   try {
-    response = await fetchAgain(address, { ...init, signal: abort.signal });
-    clearTimeout(limit);
-    limit = setTimeout(() => abort.abort(), BODY_TIMEOUT_MS);
-    text = await response.text();
-  } catch {
-    throw lost(abort.signal.aborted);
-  } finally {
-    clearTimeout(limit);
+    response = await within(TIMEOUT_MS, fetchAgain(address, { ...init, signal: abort.signal }));
+    text = await within(BODY_TIMEOUT_MS, response.text());
+  } catch (cause) {
+    abort.abort();
+    throw lost(cause instanceof TooLate);
   }
   const { status, headers } = response;
   const isKept = isKeptAlone || headers.has('x-kept');
@@ -172,7 +162,7 @@ async function request(address: string, init: RequestInit = {}) {
   if (typeof message === 'string') {
     if (status === 404) throw new Problem('missing', 'There is no such todo.');
     if (status === 412) throw new Problem('changed', 'It has been changed meanwhile.');
-    if ([400, 413, 422].includes(status)) throw new Problem('refused', refusal(init.body as string));
+    if ([400, 413, 422].includes(status)) throw new Problem('refused', REFUSED);
     if (status === 503) throw new Problem('failed', 'The server has too much to do. Try again in a moment.');
   }
   throw asProblem(text);
@@ -197,9 +187,8 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Why a description is refused. Other reasons than a character that no database stores are met before it is sent. */
-const refusal = (body: string) =>
-  /\\u0000|\\ud[89a-f]/i.test(body) ? 'It has a character that cannot be stored.' : 'The server does not accept it.';
+/** Other reasons than a character that no database stores are met before it is sent. */
+const REFUSED = 'It has a character that cannot be stored.';
 
 const SLOW = 'The server takes too long to answer.';
 const LOST = 'The server cannot be reached.';

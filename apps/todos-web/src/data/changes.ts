@@ -160,16 +160,17 @@ export function discard({ key, base, mine }: Change) {
 
 /** Adds todos in their order. @returns how many have been saved, once it is known of all */
 export async function addTodos(todos: Omit<Todo, 'id'>[]) {
-  const outcomes = await Promise.all(todos.map((todo) => outcomeOf(addTodo({ id: 0, ...todo }).key)));
+  const outcomes = await Promise.all(todos.map((todo) => outcomeOf(enterOne(undefined, { id: 0, ...todo }).key)));
   return outcomes.filter((outcome) => outcome === 'done').length;
 }
 
-/** Only a todo that exists can be done: a tick follows. */
-function addTodo(mine: Todo, replaced: string[] = []) {
-  const { kept, keys } = enter([{ mine: { ...mine, isCompleted: 0 } }], replaced);
+/** Enters a change of a todo or a new one; only a todo that exists can be done, so that a tick follows. */
+function enterOne(base: Todo | undefined, mine: Todo, replaced?: string) {
+  const made = base ? { base, mine } : { mine: { ...mine, isCompleted: 0 as const } };
+  const { kept, keys } = enter([made], replaced ? [replaced] : []);
   const key = keys[0]!;
-  const base = changeOf(key)!.mine;
-  if (mine.isCompleted) enter([{ base, mine: { ...base, isCompleted: 1 } }]);
+  const entered = changeOf(key)!.mine;
+  if (!base && mine.isCompleted) enter([{ base: entered, mine: { ...entered, isCompleted: 1 } }]);
   return { key, kept };
 }
 
@@ -182,10 +183,7 @@ function addTodo(mine: Todo, replaced: string[] = []) {
 export function saveTyped(base: Todo | undefined, mine: Todo, replaced?: string, isTold = false) {
   // A new todo that was refused keeps its place, to which later ticks belong.
   const id = base ? mine.id : Math.min(0, (replaced && changeOf(replaced)?.mine.id) || 0);
-  const instead = replaced ? [replaced] : [];
-  const entered = base ? enter([{ base, mine }], instead) : addTodo({ ...mine, id }, instead);
-  const { kept } = entered;
-  const key = 'key' in entered ? entered.key : entered.keys[0]!;
+  const { key, kept } = enterOne(base, { ...mine, id }, replaced);
   const [from, to] = base ? [difference(mine, base), difference(base, mine)] : [{}, {}];
   const made = base && !isSame(base, mine) ? toMake([base], from, to) : undefined;
   if (made) history.push(made);

@@ -91,10 +91,7 @@ export const changeOf = (key: string) => changes.get(key);
 export async function openOutbox(touched: typeof onTouched, entered: typeof onEntered) {
   onTouched = touched;
   onEntered = entered;
-  listen(({ put = [], removed = [], isSendAsked }) => {
-    apply(put, removed);
-    if (isSendAsked) onEntered();
-  });
+  listen(({ put, removed }) => apply(put, removed));
   addEventListener('beforeunload', (event) => {
     if (!outbox.get().isKept && waiting.single.size + waiting.batch.size > 0) event.preventDefault();
   });

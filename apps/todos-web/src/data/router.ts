@@ -24,11 +24,14 @@ export function route(url: string, isInPlace = false) {
   show(!isInPlace);
 }
 
+/** Whether a click on a link opens it elsewhere. */
+export const isForAnotherWindow = ({ altKey, button, ctrlKey, metaKey, shiftKey }: MouseEvent) =>
+  altKey || ctrlKey || metaKey || shiftKey || button !== 0;
+
 addEventListener('popstate', () => show(false));
 addEventListener('click', (event) => {
   const link = (event.target as Element).closest<HTMLAnchorElement>('a[href]');
-  const { altKey, button, ctrlKey, metaKey, shiftKey } = event;
-  if (!link || event.defaultPrevented || altKey || ctrlKey || metaKey || shiftKey || button !== 0) return;
+  if (!link || event.defaultPrevented || isForAnotherWindow(event)) return;
   // Anything else, such as /docs, is the service's own and leaves the client.
   const isPage = link.origin === location.origin && /^\/(todos(\/|$)|$)/.test(link.pathname);
   if (!isPage || link.getAttribute('href')!.startsWith('#')) return;

@@ -3,7 +3,7 @@ import { asProblem, Problem, type Todo } from './api.ts';
 import { isConflict, isSame, merge } from './merge.ts';
 import { changeOf, changesOf, outbox, reread, unkept, update, waiting, type Change } from './outbox.ts';
 import { SLOW_MS, within } from './within.ts';
-import { adopt, isSentHere, tell } from './tabs.ts';
+import { adopt, isSentHere } from './tabs.ts';
 
 /** Requests that are on their way at once. Browsers have six connections, of which reading needs some. */
 const WRITERS = 4;
@@ -36,12 +36,6 @@ export function send(): Promise<void> {
   startWriters?.();
   running ??= sendAll().finally(() => (running = undefined));
   return running;
-}
-
-/** Sends the changes of all tabs that wait. */
-export function sendEverywhere() {
-  tell({ isSendAsked: true });
-  void send();
 }
 
 async function sendAll() {
@@ -142,11 +136,8 @@ async function createTodo(change: Change) {
 }
 
 /** Whether a key may have been forgotten, by the clock of the browser or of the service. One of them may have been set. */
-function isOld(sentAt: api.Moment) {
-  const now = api.now();
-  const isPast = (then: number, present: number) => present < then - SET_MS || present - then > KEY_MS;
-  return isPast(sentAt.here, now.here) || (sentAt.there && now.there ? isPast(sentAt.there, now.there) : false);
-}
+const isOld = (sentAt: api.Moment) =>
+  api.now().some((time, clock) => time - sentAt[clock]! < -SET_MS || time - sentAt[clock]! > KEY_MS);
 
 async function saveChange(change: Change) {
   try {
@@ -165,19 +156,13 @@ async function fail(change: Change, reason: unknown) {
   // A todo that has gone needs no tick.
   if (kind === 'missing' && base?.description === mine.description) return update([], [key], 'gone');
   if (!changeOf(key)) return undefined;
-  // A later text stands for this one, since a person decides about one text alone. Ticks go on without it.
+  // Later texts become part of this one, since a person decides once. Ticks go on without it.
   const texts = changesOf(mine.id).filter((later) => later.key > key && later.state === 'waiting' && isText(later));
-  const wanted = { ...mine, description: texts.at(-1)?.mine.description ?? mine.description };
-  const put: Change[] = [];
-  const over: string[] = [];
-  for (const text of texts) {
-    const tick = { ...text, mine: { ...text.mine, description: text.base!.description } };
-    if (isSame(tick.base!, tick.mine)) over.push(text.key);
-    else put.push(tick);
-  }
-  if (base && isSame(base, wanted)) over.push(key);
-  else put.push({ ...change, state: 'stuck', mine: wanted, problem: { kind, message }, ...(present && { present }) });
-  return update(put, over);
+  const wanted = texts.reduce((all, text) => merge(text.base!, text.mine, all), mine);
+  const over = texts.map((text) => text.key);
+  if (base && isSame(base, wanted)) return update([], [key, ...over]);
+  const stuck: Change = { ...change, state: 'stuck', mine: wanted, problem: { kind, message } };
+  return update([present ? { ...stuck, present } : stuck], over);
 }
 
 const isText = ({ base, mine }: Change) => base !== undefined && base.description !== mine.description;

@@ -44,10 +44,8 @@ export function adopt(keys: string[], adopted: () => void) {
 
 /** What a tab tells the others. */
 interface Told {
-  put?: Change[];
-  removed?: string[];
-  /** Whether each is to send what it has. */
-  isSendAsked?: boolean;
+  put: Change[];
+  removed: string[];
 }
 
 let channel: BroadcastChannel | undefined;

@@ -1,27 +1,27 @@
 import { useEffect } from 'preact/hooks';
 import { route, useLocation } from '../data/router.ts';
 
-/** The todo whose form was left last: its row takes the focus when the list is shown again. */
-let leftForm: number | undefined;
+/** The todo that was shown last: its row takes the focus when the list is shown again. */
+let leftTodo: number | undefined;
 
-export function takeLeftForm() {
-  const id = leftForm;
-  leftForm = undefined;
+export function takeLeftTodo() {
+  const id = leftTodo;
+  leftTodo = undefined;
   return id;
 }
 
 /**
- * Makes a function that leaves a form: back to the page that it was opened from, as that was, or to another one.
+ * Makes a function that leaves a page: back to the one that it was opened from, as that was, or to another one.
  * @param origins paths of pages to go back to
  */
 export function useWayBack(origins: RegExp, otherwise: string, id?: number) {
   const { wasPush, previous } = useLocation();
   useEffect(() => {
-    // It survives a reload of the form.
+    leftTodo = id;
+    // It survives a reload of the page.
     if (wasPush && origins.test(previous)) history.replaceState({ isOpenedHere: true }, '');
   }, []);
   return (to = otherwise) => {
-    leftForm = id;
     const { isOpenedHere } = (history.state ?? {}) as { isOpenedHere?: boolean };
     if (isOpenedHere && to === otherwise) history.back();
     else route(to, true);

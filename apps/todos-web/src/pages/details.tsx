@@ -4,13 +4,16 @@ import { Failure, Loading, Page } from '../components/page.tsx';
 import { tick } from '../data/changes.ts';
 import { shortened } from '../data/format.ts';
 import { isWaiting, outbox } from '../data/outbox.ts';
+import { isForAnotherWindow } from '../data/router.ts';
 import { loadTodo, store } from '../data/todos.ts';
 import { useFreshLoad } from '../hooks/use-load.ts';
+import { useWayBack } from '../hooks/use-way-back.ts';
 import { NotFound } from './not-found.tsx';
 
 export function Details({ id }: { id: string }) {
   const todo = store.use().shown.get(parseInt(id, 10));
   outbox.use();
+  const leave = useWayBack(/^\/todos$/, '/todos', parseInt(id, 10));
   const load = useFreshLoad(() => loadTodo(id));
   if (load.problem && load.problem.kind !== 'failed') return <NotFound isTodo />;
 
@@ -46,7 +49,15 @@ export function Details({ id }: { id: string }) {
         </div>
       )}
       <p>
-        <a class="back" href="/todos">
+        <a
+          class="back"
+          href="/todos"
+          onClick={(event) => {
+            if (isForAnotherWindow(event)) return;
+            event.preventDefault();
+            leave();
+          }}
+        >
           <BackIcon /> All todos
         </a>
       </p>

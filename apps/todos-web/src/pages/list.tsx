@@ -4,6 +4,7 @@ import type { Todo } from '../data/api.ts';
 import { addTodos, tick } from '../data/changes.ts';
 import { formatCount, shortened } from '../data/format.ts';
 import { notify } from '../components/notices.tsx';
+import { MoreIcon } from '../components/icons.tsx';
 import { Failure, Loading, Page } from '../components/page.tsx';
 import { Row } from '../components/row.tsx';
 import { route, useLocation } from '../data/router.ts';
@@ -15,11 +16,15 @@ import { isWaiting, outbox } from '../data/outbox.ts';
 import { isListTagged, loadTodos, useTodos } from '../data/todos.ts';
 import { useListener } from '../hooks/use-listener.ts';
 import { useFreshLoad } from '../hooks/use-load.ts';
-import { takeLeftForm } from '../hooks/use-way-back.ts';
+import { read, write } from '../data/storage.ts';
+import { takeLeftTodo } from '../hooks/use-way-back.ts';
 import { VirtualList } from '../components/virtual-list.tsx';
 
 const filters = { all: 'All', open: 'Open', done: 'Done' };
 type Filter = keyof typeof filters;
+
+/** Under which this browser keeps that a person has folded what is done. */
+const FOLDED = 'done folded';
 
 /** Address that holds filter and search, so that users can reload them, go back to them and share them. */
 const address = (show: string, text: string) => {
@@ -34,21 +39,23 @@ export function List() {
   const asked = query.get('show') ?? '';
   const show = Object.hasOwn(filters, asked) ? (asked as Filter) : 'all';
   const text = query.get('q') ?? '';
+  const isEmpty = timesLoaded > 0 && todos.length === 0;
   return (
     <Page title={`${filters[show]} todos`} heading={`${filters[show]} todos`}>
-      <AddField onAdd={(descriptions) => add(descriptions, show, text)} />
+      <AddField isFirst={isEmpty} onAdd={(entries) => add(entries, show, text)} />
       {load.problem && (
         <Failure what={`Your todos could not be ${timesLoaded > 0 ? 'brought up to date' : 'loaded'}.`} load={load} />
       )}
-      {timesLoaded > 0 && todos.length === 0 ? (
-        <div class="card line banner">
-          <p>There are no todos yet.</p>
-          <a class="button" href="/todos/new">
-            Write down the first one
-          </a>
-        </div>
+      {isEmpty ? (
+        <p class="card">There are no todos yet.</p>
       ) : (
-        <Todos todos={todos} timesLoaded={timesLoaded} show={show} text={text} />
+        <Todos
+          // While the list can't be loaded, what this page knows is better than nothing.
+          todos={timesLoaded > 0 || load.problem ? todos : []}
+          timesLoaded={timesLoaded}
+          show={show}
+          text={text}
+        />
       )}
       {timesLoaded === 0 && load.isLoading && !load.problem && <Loading />}
     </Page>
@@ -56,16 +63,16 @@ export function List() {
 }
 
 /** Adds todos, and says so where the list does not show them. */
-async function add(descriptions: string[], show: Filter, text: string) {
-  const added = await addTodos(descriptions.map((description) => ({ description, isCompleted: 0 })));
-  const found = search(
-    descriptions.map((description) => ({ id: 0, description, isCompleted: 0 })),
-    text,
+async function add(entries: Omit<Todo, 'id'>[], show: Filter, text: string) {
+  const added = await addTodos(entries);
+  const todos = entries.map((entry) => ({ id: 0, ...entry }));
+  const listed = search(todos, text).filter(
+    ({ isCompleted }) => show === 'all' || (show === 'done') === (isCompleted === 1),
   );
-  if (added === 0 || (show !== 'done' && found.length === descriptions.length)) return;
+  if (added === 0 || listed.length === entries.length) return;
   notify({
     about: 'added',
-    ...(added === 1 ? { subject: shortened(descriptions[0]!) } : {}),
+    ...(added === 1 ? { subject: shortened(entries[0]!.description) } : {}),
     text: `${added === 1 ? 'is' : `${added} todos are`} saved, but not among those that are listed here.`,
   });
 }
@@ -79,7 +86,8 @@ interface TodosProps {
 
 function Todos({ todos, timesLoaded, show, text }: TodosProps) {
   outbox.use();
-  const [leftForm] = useState(takeLeftForm);
+  const [leftTodo] = useState(takeLeftTodo);
+  const [wasFolded, setFolded] = useState(() => read<boolean>(FOLDED, 'localStorage') ?? false);
   const [selected, setSelected] = useState<ReadonlySet<number>>();
   const [looks, setLooks] = useState(0);
   const lookAgain = () => setLooks((times) => times + 1);
@@ -90,10 +98,13 @@ function Todos({ todos, timesLoaded, show, text }: TodosProps) {
   const { byId: placed } = places.current;
   // One that has no id of the service yet has a negative one, by the time when it was written.
   const newestFirst = useMemo(() => [...todos].sort((a, b) => Math.abs(b.id) - Math.abs(a.id)), [todos]);
-  const order = useMemo(
+  const [open, closed] = useMemo(
     () => arranged(newestFirst, show, text, placed),
     [timesLoaded, todos.length, newestFirst[0]?.id, looked],
   );
+  const canFold = show === 'all' && !text && closed.length > 0;
+  const isFolded = canFold && wasFolded;
+  const order = isFolded ? open : [...open, ...closed];
   const byId = useMemo(() => new Map(todos.map((todo) => [todo.id, todo])), [todos]);
   const done = useMemo(() => todos.filter(({ isCompleted }) => isCompleted).length, [todos]);
   const counts = { all: todos.length, open: todos.length - done, done };
@@ -109,6 +120,33 @@ function Todos({ todos, timesLoaded, show, text }: TodosProps) {
   }
 
   useListener('visibilitychange', () => document.hidden || lookAgain());
+
+  const rows = (items: number[]) => (
+    <VirtualList
+      key={items === open}
+      items={items}
+      chosenBy={`${show} ${text}`}
+      keyOf={firstIdOf}
+      initialFocus={leftTodo}
+    >
+      {(id) => {
+        const todo = byId.get(id) ?? byId.get(idOf(id));
+        if (!todo) return null;
+        return (
+          <Row
+            todo={todo}
+            isWaiting={isWaiting(todo.id)}
+            isSelected={selected?.has(id)}
+            onChange={(isToExtend) => {
+              if (selected) setSelected(withToggled(selected, id, order, isToExtend));
+              else change([todo], todo.isCompleted ? 0 : 1);
+            }}
+            onLongPress={() => setSelected(new Set([id]))}
+          />
+        );
+      }}
+    </VirtualList>
+  );
 
   useEffect(() => {
     if (location.hash === SEARCH_HASH) document.querySelector<HTMLElement>(SEARCH_HASH)!.focus();
@@ -174,33 +212,31 @@ function Todos({ todos, timesLoaded, show, text }: TodosProps) {
           onCancel={stopSelecting}
         />
       )}
-      {order.length > 0 ? (
-        <VirtualList items={order} chosenBy={`${show} ${text}`} keyOf={firstIdOf} initialFocus={leftForm}>
-          {(id) => {
-            const todo = byId.get(id) ?? byId.get(idOf(id));
-            if (!todo) return null;
-            return (
-              <Row
-                todo={todo}
-                isWaiting={isWaiting(todo.id)}
-                isSelected={selected?.has(id)}
-                onChange={(isToExtend) => {
-                  if (selected) setSelected(withToggled(selected, id, order, isToExtend));
-                  else change([todo], todo.isCompleted ? 0 : 1);
-                }}
-              />
-            );
-          }}
-        </VirtualList>
-      ) : (
-        timesLoaded > 0 && <Nothing show={show} text={text} />
+      {open.length > 0 && rows(open)}
+      {canFold && (
+        <h2>
+          <button
+            type="button"
+            class="fold"
+            aria-expanded={!isFolded}
+            onClick={() => {
+              setFolded(!isFolded);
+              write(FOLDED, !isFolded, 'localStorage');
+            }}
+          >
+            <MoreIcon />
+            Done ({formatCount(closed.length)})
+          </button>
+        </h2>
       )}
+      {closed.length > 0 && !isFolded && rows(closed)}
+      {timesLoaded > 0 && open.length + closed.length === 0 && <Nothing show={show} text={text} />}
     </>
   );
 }
 
 /**
- * The ids of the todos that are to be shown: open before done, the newest of each first.
+ * The ids of the open and of the done todos that are to be shown, the newest of each first.
  * @param placed those that keep their place, with what decided it
  */
 function arranged(todos: Todo[], show: Filter, text: string, placed: Map<number, Todo['isCompleted']>) {
@@ -209,7 +245,7 @@ function arranged(todos: Todo[], show: Filter, text: string, placed: Map<number,
     found
       .filter(({ id, isCompleted }) => ((placed.get(id) ?? isCompleted) === 1) === (filter === 'done'))
       .map(({ id }) => id);
-  return show === 'all' ? [...ids('open'), ...ids('done')] : ids(show);
+  return [show === 'done' ? [] : ids('open'), show === 'open' ? [] : ids('done')] as const;
 }
 
 function Nothing({ show, text }: Pick<TodosProps, 'show' | 'text'>) {
@@ -224,6 +260,7 @@ function Nothing({ show, text }: Pick<TodosProps, 'show' | 'text'>) {
         <p>There are no {kind}todos.</p>
       )}
       <a
+        class="button quiet"
         href={text ? address(show, '') : '/todos'}
         onClick={() => document.querySelector<HTMLElement>('[type=search]')!.focus()}
       >

@@ -7,6 +7,9 @@ import { chromium, type BrowserServer, type LaunchOptions } from 'playwright-cor
 /** Nothing but the pages under test is asked for over the network. */
 const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic'];
 
+/** Pages look as they do for people, with scrollbars. */
+const options: LaunchOptions = { args, ignoreDefaultArgs: ['--hide-scrollbars'] };
+
 /**
  * Starts a headless Chromium: the one that `CHROME_PATH` names or that is installed, else the one in the npm package
  * `@sparticuz/chromium`, for Linux on x64.
@@ -14,10 +17,10 @@ const args = ['--disable-background-networking', '--disable-component-update', '
  */
 export async function startChromium(): Promise<BrowserServer> {
   const installed = installedPath();
-  if (installed) return chromium.launchServer({ executablePath: installed, args });
+  if (installed) return chromium.launchServer({ executablePath: installed, ...options });
 
   const folder = await mkdtemp(join(tmpdir(), 'chromium-'));
-  const browser = await chromium.launchServer({ ...(await unpackChromium(folder)), args });
+  const browser = await chromium.launchServer({ ...(await unpackChromium(folder)), ...options });
   browser.once('close', () => void rm(folder, { recursive: true, force: true }));
   return browser;
 }
