@@ -11,7 +11,7 @@ test('A user adds, edits, ticks and filters todos, and finds them after a reload
     if (!request.url().startsWith(`${proxy().url}/`)) elsewhere.push(request.url());
   });
   page().on('response', (response) => {
-    if (response.status() >= 400) failed.push(response.url());
+    if (response.status() >= 400) failed.push(`${response.request().method()} ${response.status()} ${response.url()}`);
   });
 
   await open('/todos');
