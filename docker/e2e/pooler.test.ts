@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createTestDatabase, freePort } from '@rest-services/local-postgres';
-import { load, processesOf, type LogLine } from '@rest-services/testing';
+import { load, processesOf, type LogLine, unlike } from '@rest-services/testing';
 import { install, main, startProgram } from './program.ts';
 
 install('pgbouncer');
@@ -47,7 +47,7 @@ async function expectService(service: ReturnType<ReturnType<typeof processesOf>[
   const paths = ['/readyz', '/v1/items', create, '/v1/items?page=2', '/v1/items/summary', '/v1/items?limit=100000'];
   const traffic = load(url, paths, 48);
   await traffic.until(({ status }) => status === 200, 300);
-  expect((await traffic.stop()).filter(({ status }) => ![200, 201].includes(status!))).toEqual([]);
+  expect(unlike(await traffic.stop(), 200, 201)).toEqual([]);
   service.child.kill('SIGTERM');
   expect(await service.ended).toEqual({ code: 0, errors: '' });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
-import { load, processesOf } from '@rest-services/testing';
+import { load, processesOf, unlike } from '@rest-services/testing';
 import { block } from './block.ts';
 import { install, main, startProgram } from './program.ts';
 
@@ -39,6 +39,6 @@ test('Two replicas behind a balancer are replaced in turn without a failed reque
   }
   await traffic.until(({ status }) => status === 200, 200);
   const outcomes = await traffic.stop();
-  expect(outcomes.filter(({ status }) => status !== 200)).toEqual([]);
+  expect(unlike(outcomes, 200)).toEqual([]);
   expect(outcomes.length).toBeGreaterThan(600);
 });

@@ -132,6 +132,15 @@ test('A search goes on after migrations that add, drop and widen columns', async
   expect(await titles(books, text!)).toHaveLength(1);
 });
 
+test('The index is created by pg_trgm of a schema that the search path does not name', async () => {
+  await sql`create schema extensions`.execute(observer);
+  await sql`alter extension pg_trgm set schema extensions`.execute(observer);
+  await createTable('elsewhere');
+  await sql`insert into elsewhere select * from book where id <= 1000`.execute(observer);
+  const texts = hashes([1_000]);
+  expect(await titles(search('elsewhere'), texts[0]!)).toEqual([`About ${texts[0]}`]);
+});
+
 test('Searches use a fifth of the connections, and end with 503 when their time has passed', async () => {
   const wide = open<unknown>({ poolMax: 10 });
   const books = search('book', wide);

@@ -1,7 +1,7 @@
 export { closedAtEnd } from './closed-at-end.ts';
 export { responseChecker } from './service/check-response.ts';
 export { type OpenApiDocument } from './service/document.ts';
-export { load, send, type Outcome, type Write } from './http/load.ts';
+export { load, send, unlike, type Outcome, type Write } from './http/load.ts';
 export { openTestConnection } from './database/open-test-connection.ts';
 export { processesOf, startShared } from './service/processes.ts';
 export { startProcess, type LogLine } from './service/process.ts';

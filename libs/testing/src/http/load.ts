@@ -71,6 +71,15 @@ export function load(url: string, requests: (string | Write)[], connections: num
   };
 }
 
+/** The outcomes with another status than these, each once: a difference of hundreds would hide what they are. */
+export const unlike = (outcomes: Outcome[], ...statuses: number[]) => [
+  ...new Set(
+    outcomes
+      .filter(({ status = 0 }) => !statuses.includes(status))
+      .map(({ status, body, failure }) => `${status} ${body} ${failure}`),
+  ),
+];
+
 /** Sends one request: a GET of a path, or a write. */
 export async function send(url: string, what: string | Write, agent?: Agent): Promise<Outcome> {
   const { method, path, body } = typeof what === 'string' ? { method: 'GET', path: what } : what;
