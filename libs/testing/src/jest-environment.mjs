@@ -1,8 +1,12 @@
 import { TestEnvironment } from 'jest-environment-node';
 
-/** Closes after the last test of a file what its tests have left open, even if `--testNamePattern` named none and no `afterAll` ran. */
+/**
+ * Closes after the last test of a file what its tests have left open, even if `--testNamePattern` named none and no `afterAll` ran. Tells
+ * of a failed test why its services responded 503.
+ */
 export default class extends TestEnvironment {
-  async handleTestEvent({ name }) {
+  async handleTestEvent({ name, test }) {
+    if (name === 'test_done' && test.errors.length > 0) this.global.explainRefusals?.();
     if (name === 'run_finish') await this.global.closeOpen?.();
   }
 

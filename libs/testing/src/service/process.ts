@@ -7,6 +7,18 @@ import { closedAtEnd } from '../closed-at-end.ts';
 /** A line of a service's log. */
 export type LogLine = Record<string, unknown> & { msg: string };
 
+const logs: LogLine[][] = [];
+
+// For jest-environment.mjs.
+Object.assign(globalThis, {
+  explainRefusals() {
+    const reasons = logs.flatMap((log) =>
+      log.filter(({ status }) => status === 503).map(({ reason }) => String(reason)),
+    );
+    for (const [reason, { length }] of Map.groupBy(reasons, (each) => each)) console.error(`503 ${reason}: ${length}`);
+  },
+});
+
 /** Starts a service as a process. It listens on a free port of 127.0.0.1 unless `environment` sets HOST and PORT. */
 export function startProcess(main: string | string[], environment: NodeJS.ProcessEnv, ...args: string[]) {
   const child = spawn(process.execPath, [main, ...args].flat(), {
@@ -15,6 +27,7 @@ export function startProcess(main: string | string[], environment: NodeJS.Proces
   });
   closedAtEnd(() => child.kill('SIGKILL'));
   const log: LogLine[] = [];
+  logs.push(log);
   const waiting = new Set<() => void>();
   const wake = () => waiting.forEach((check) => check());
   createInterface({ input: child.stdout }).on('line', (line) => {
