@@ -25,27 +25,6 @@ test('SIGTERM closes connections without a request and with half a request', asy
   halfSent.destroy();
 });
 
-test('a reader of the log that pauses delays neither requests nor the exit', async () => {
-  const service = notes.start({});
-  const url = await service.listening();
-  service.child.stdout.pause();
-  const REQUESTS = 400;
-  const long = 'a'.repeat(4_000);
-  for (let turn = 0; turn < REQUESTS; turn += 1) {
-    expect((await fetch(`${url}/notes?${long}=${turn}`)).status).toBe(200);
-  }
-  service.child.stdout.resume();
-  await service.logged(({ url }) => String(url).endsWith(`=${REQUESTS - 1}`));
-  expect(service.log.filter(({ msg }) => msg === 'request')).toHaveLength(REQUESTS);
-
-  service.child.stdout.pause();
-  for (let turn = 0; turn < REQUESTS; turn += 1) await fetch(`${url}/notes?${long}`);
-  service.child.kill('SIGTERM');
-  expect(await once(service.child, 'exit')).toEqual([0, null]);
-  // The last line may be incomplete.
-  service.child.stdout.destroy();
-});
-
 test('values of requests are not in the log when PostgreSQL quotes them in an error', async () => {
   const db = openTestConnection(notes.database.url);
   const name = sql.id(new URL(notes.database.url).pathname.slice(1));

@@ -5,6 +5,7 @@ import { assembleService, type ServiceDefinition } from './assemble-service.ts';
 import { checkDatabase, checkPool, migrateDatabase, recountTables } from './commands.ts';
 import type { Service } from './create-service.ts';
 import { cut } from './http/connections/connections.ts';
+import { flushLog } from './observability/log-stream.ts';
 import { loadSettings, type Settings } from './settings.ts';
 
 /** Timeout for the whole drain, after which the process ends. */
@@ -38,6 +39,7 @@ export async function runService<Tables>(definition: ServiceDefinition<Tables>, 
     // The exit code says that the job is not done. PostgreSQL rolls back its transaction.
     if (command !== undefined) {
       if (signal) app.log.warn({ signal }, 'stopped before the database was up to date');
+      await flushLog();
       process.exit(1);
     }
     if (signal) app.log.info({ signal }, 'draining');
@@ -48,6 +50,7 @@ export async function runService<Tables>(definition: ServiceDefinition<Tables>, 
     await Promise.race([db.destroy(), sleep(POOL_END_LIMIT_MS)]);
     await exportRest();
     app.log.info('stopped');
+    await flushLog();
   });
 
   const { app, db, lifecycle, exportRest, connection, migrationConnection } = await assembled;
@@ -61,6 +64,7 @@ export async function runService<Tables>(definition: ServiceDefinition<Tables>, 
     await orExit('Rows not counted', () => recountTables(log, migrationConnection, definition.rowCounts ?? []));
   if (command !== undefined) {
     await exportRest();
+    await flushLog();
     process.exit(0);
   }
   await orExit('Cannot use the database', async () => {
@@ -80,6 +84,7 @@ export async function runService<Tables>(definition: ServiceDefinition<Tables>, 
       await action();
     } catch (error) {
       log.fatal({ err: error }, event);
+      await flushLog();
       process.exit(1);
     }
   }

@@ -1,48 +1,26 @@
-import sonicBoom from 'sonic-boom';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pino from 'pino';
 
 /** Maximum length of unwritten lines while standard output takes none; further lines are dropped. */
 const MAX_UNWRITTEN_BYTES = 8 * 1_024 ** 2;
 
 /** Timeout for the last lines of an exiting process. */
-const EXIT_LIMIT_MS = 1_000;
+const EXIT_LIMIT_MS = 500;
 
 // Reading the property makes a pipe or a socket non-blocking: a thread that waits for a reader would keep the process from its exit.
 Reflect.get(process, 'stdout');
 
-let lines = '';
-let exitsAt = Infinity;
-let isBroken = false;
+/** Standard output, written in the background. Without a minimum length, flush() would not wait. */
+export const logStream = pino.destination({ fd: 1, sync: false, minLength: 1, maxLength: MAX_UNWRITTEN_BYTES });
 
-// Not pino.destination, whose flush at the exit does not end where standard output takes no lines, such as on a full disk.
-const output = new sonicBoom.SonicBoom({
-  fd: 1,
-  sync: false,
-  maxLength: MAX_UNWRITTEN_BYTES,
-  retryEAGAIN: () => performance.now() < exitsAt,
-});
 // The service goes on without its log, because there is no other place to report the error. The next line tries again.
-output.on('error', () => (isBroken = true)).on('write', () => (isBroken = false));
+logStream.on('error', () => undefined);
 
-function writeLines() {
-  const written = lines;
-  lines = '';
-  output.write(written);
+// pino calls it at the exit, where it would repeat a write that fails, such as on a full disk, for ever.
+logStream.flushSync = () => undefined;
+
+/** Waits until the log has been written, or can't be: to be called before the process exits. */
+export async function flushLog() {
+  const written = new Promise<void>((resolve) => logStream.flush(() => resolve()));
+  await Promise.race([written, sleep(EXIT_LIMIT_MS)]);
 }
-
-process.on('exit', () => {
-  exitsAt = performance.now() + EXIT_LIMIT_MS;
-  if (lines !== '') writeLines();
-  try {
-    if (!isBroken) output.flushSync();
-  } catch {
-    // The reader has stopped.
-  }
-});
-
-/** Standard output. Lines of one iteration of the event loop are written together: line by line costs 6 of the 60 us of a request. */
-export const logStream = {
-  write(line: string) {
-    if (lines === '') setImmediate(writeLines);
-    lines += line;
-  },
-};
