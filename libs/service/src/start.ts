@@ -13,6 +13,8 @@ export interface StartOptions<Tables> {
  */
 export async function startService<Tables>({ name, defaultPort, load }: StartOptions<Tables>) {
   if (process.argv[2] === 'health') process.exit((await isAlive(process.env, defaultPort)) ? 0 : 1);
+  // Without Node.js's flag, by which it writes a heap snapshot, it would end the process.
+  process.on('SIGUSR2', () => undefined);
   const loaded = handleSignalsWhileLoading();
   // The driver would read them: PGSSLMODE, PGOPTIONS, PGPASSWORD.
   for (const name of Object.keys(process.env)) if (/^(NODE_)?PG/.test(name)) Reflect.deleteProperty(process.env, name);
