@@ -308,7 +308,7 @@ describe.each([
   ['PUT', rust, 'Error in updating programming language'],
   ['DELETE', undefined, 'Error in deleting programming language'],
 ])('%s of a record that does not exist', (method, body, message) => {
-  test.each(['0', `${missingId}`, `1${'0'.repeat(30)}`, 'abc', '-1', '1.5', '12abc', '%20', '%', '%ff', "1'--", '٣'])(
+  test.each(['0', `${missingId}`, `1${'0'.repeat(30)}`, 'abc', '-1', '1.5', '12abc', '%20', "1'--", '٣'])(
     'answers 200 and the failure message to id %s',
     async (id) => {
       // The last id that JavaScript holds exactly.

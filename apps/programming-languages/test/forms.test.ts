@@ -52,6 +52,11 @@ describe('A form', () => {
     },
   );
 
+  test('of another type gets 415, which says what is accepted', async () => {
+    const message = 'Content-Type must be application/json or application/x-www-form-urlencoded';
+    expect(await post('name=a', { 'content-type': 'text/plain' })).toEqual([415, message]);
+  });
+
   test('that is not plain UTF-8 by its headers is refused', async () => {
     const refused = [415, 'Body must be in UTF-8 and not compressed'];
     const form = 'name=a&released_year=1';

@@ -65,6 +65,8 @@ export function serveClient(app: FastifyInstance) {
       lastModified: false,
       setHeaders(reply, path) {
         void reply.headers(webPageHeaders).headers({ 'content-security-policy': pagePolicy, etag: tagOf(path) });
+        // The build has compressed it, if it is long, with a tag for each coding.
+        reply.request.headers['x-no-compression'] = '';
         // The build puts a hash of its content into the name of each file under assets/.
         const isHashed = relative(root, path).startsWith('assets');
         void reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');

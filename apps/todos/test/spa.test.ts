@@ -21,25 +21,19 @@ const isPage = /^<!doctype html>/i;
 const notFound = { status: 404, text: '{"message":"Not found"}' };
 
 describe('In production mode', () => {
-  test.each([
-    '/',
-    '/todos/',
-    '/todos/edit/1',
-    '/todos/1.html',
-    '/users/john.doe',
-    '/v1.2/assets',
-    '/todos/%',
-    '/api/todo',
-  ])('GET %s answers the index page, which is not cached, and HEAD without it', async (path) => {
-    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
-    for (const method of ['GET', 'HEAD']) {
-      const { status, headers, text } = await get(path, { accept }, method);
-      expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-      expect(headers.get('cache-control')).toBe('no-cache');
-      if (path !== '/') expect(headers.get('vary')).toMatch(/\baccept\b(?!-)/);
-      expect(text).toMatch(method === 'GET' ? isPage : /^$/);
-    }
-  });
+  test.each(['/', '/todos/', '/todos/edit/1', '/todos/1.html', '/users/john.doe', '/v1.2/assets', '/api/todo'])(
+    'GET %s answers the index page, which is not cached, and HEAD without it',
+    async (path) => {
+      const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+      for (const method of ['GET', 'HEAD']) {
+        const { status, headers, text } = await get(path, { accept }, method);
+        expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+        expect(headers.get('cache-control')).toBe('no-cache');
+        if (path !== '/') expect(headers.get('vary')).toMatch(/\baccept\b(?!-)/);
+        expect(text).toMatch(method === 'GET' ? isPage : /^$/);
+      }
+    },
+  );
 
   test.each(['*/*', 'text/*', 'TEXT/HTML', 'text/html;charset=UTF-8', 'application/xhtml+xml', undefined])(
     'a caller that accepts %s gets the page',
@@ -108,7 +102,7 @@ describe('In production mode', () => {
     for (const path of [...paths, ...(await assetPaths())]) {
       const { headers } = await get(path, { 'accept-encoding': 'gzip' });
       const tag = headers.get('etag');
-      expect([path, tag]).toEqual([path, expect.stringMatching(/^"[\w-]{27}(\.gzip)?"$/)]);
+      expect([path, tag]).toEqual([path, expect.stringMatching(/^"[\w-]{27}"$/)]);
       expect([path, headers.get('last-modified')]).toEqual([path, null]);
       seen.add(tag);
       for (const known of [tag!, `"another", W/${tag}`]) {
@@ -197,7 +191,7 @@ describe('In production mode', () => {
     ['/todos', 'GET, HEAD, OPTIONS'],
     ['/licenses.txt', 'GET, HEAD, OPTIONS'],
     ['/api/todos', 'GET, HEAD, POST, PUT, OPTIONS'],
-    ['/api/todos/%ff', 'GET, HEAD, OPTIONS'],
+    ['/api/todos/1', 'GET, HEAD, OPTIONS'],
   ])('OPTIONS of %s responds 204 with Allow, as the 404 to other methods has it', async (path, allow) => {
     const options = await get(path, {}, 'OPTIONS');
     expect([options.status, options.headers.get('allow')]).toEqual([204, allow]);
@@ -211,7 +205,7 @@ describe('In production mode', () => {
       const { status, headers } = await get(path, { accept: 'text/html' });
       expect([path, status, headers.get('content-type')]).toEqual([path, 200, 'application/json; charset=utf-8']);
     }
-    const { status, text } = await get('/api/todos/%ff', { accept: 'text/html' });
+    const { status, text } = await get('/api/todos/a', { accept: 'text/html' });
     expect([status, text]).toEqual([400, '{"message":"Invalid id"}']);
     expect((await get('/docs')).text).toContain('swagger-ui');
   });

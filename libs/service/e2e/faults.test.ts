@@ -25,7 +25,7 @@ const main = notesMain();
 const RESPONSE_LIMIT_MS = withMargin(3_000);
 
 /** Reasons of refusals when something is full. */
-const FULL = ['memory', 'requests_in_flight', 'pool_queue', 'row_queue'];
+const FULL = ['memory', 'pool_queue', 'row_queue'];
 
 let directory: string;
 let port: number;

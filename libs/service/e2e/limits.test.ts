@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { Agent } from 'node:http';
 import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { afterAll, expect, test } from '@jest/globals';
 import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
@@ -52,73 +49,8 @@ test.concurrent(
   120_000,
 );
 
-test.concurrent('serves open connections when more arrive than there are file descriptors', async () => {
-  const { url: DATABASE_URL } = await createDatabase();
-  const PORT = `${await freePort()}`;
-  const child = spawn('sh', ['-c', 'ulimit -n 150 && exec "$0" "$1"', process.execPath, main], {
-    env: { PATH: process.env.PATH, DATABASE_URL, PORT, HOST: '127.0.0.1' },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const log = text(child.stdout);
-  const ended = once(child, 'exit');
-  const url = `http://127.0.0.1:${PORT}`;
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  while ((await send(url, '/notes', agent)).status !== 200) continue;
-
-  const idle = Array.from({ length: 300 }, () => connect(Number(PORT), '127.0.0.1').on('error', () => undefined));
-  await Promise.race(idle.map((socket) => once(socket, 'close')));
-  // Longer than 1 s, because the process opens a file to measure its memory each second.
-  for (const until = performance.now() + 2_500; performance.now() < until;) {
-    expect(await send(url, '/notes', agent)).toMatchObject({ status: 200, isReused: true });
-  }
-  idle.forEach((socket) => socket.destroy());
-  agent.destroy();
-  child.kill('SIGKILL');
-  expect(await ended).toEqual([null, 'SIGKILL']);
-  expect(await log).toContain('"maxConnections":45,"msg":"dropping new connections');
-});
-
-/** Makes a process see the memory of a container, in MiB. */
-function inContainer(memory: number) {
-  const container = `process.constrainedMemory = () => ${memory} * 1024 ** 2`;
-  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(container)}` };
-}
-
-test.concurrent('drops connections beyond the memory', async () => {
-  const { url: DATABASE_URL } = await createDatabase();
-  const service = startNotes({ DATABASE_URL, ...inContainer(8) });
-  const { port } = new URL(await service.listening());
-  const idle = Array.from({ length: 100 }, () => connect(Number(port), '127.0.0.1').on('error', () => undefined));
-  await service.logged(({ msg, maxConnections }) => /^dropping/.test(msg) && maxConnections === 64);
-  idle.forEach((socket) => socket.destroy());
-});
-
-const list = (limit: number) => `GET /notes?limit=${limit} HTTP/1.1\r\nHost: a\r\n\r\n`;
-
-test.concurrent('serves others beside connections that pipeline lists and read nothing', async () => {
-  const { url: DATABASE_URL } = await createDatabase();
-  // May have 2048 connections. There are 2250 requests.
-  const service = startNotes({ DATABASE_URL, ...inContainer(256) });
-  const url = await service.listening();
-  const db = openTestConnection(DATABASE_URL);
-  await sql`insert into note (title) select repeat('x', 150) from generate_series(1, 200000)`.execute(db);
-  await db.destroy();
-  const greedy = Array.from({ length: 45 }, () => connect(Number(new URL(url).port), '127.0.0.1'));
-  for (const socket of greedy) socket.on('error', () => undefined).write(list(200_000).repeat(50));
-  await Promise.allSettled(greedy.map((socket) => once(socket, 'readable')));
-  for (let turn = 0; turn < 20; turn += 1) expect(await send(url, '/notes?page=2')).toMatchObject({ status: 200 });
-  const { body } = await send(url, '/metrics');
-  const [, bytes] = /^process_resident_memory_bytes (\S+)$/m.exec(body!) ?? [];
-  expect(Number(bytes)).toBeLessThan(256 * 1_024 ** 2);
-  greedy.forEach((socket) => socket.destroy());
-});
-
 const head = 'POST /notes HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
-const nowhere = head.replace('notes', 'nowhere');
-const answeredEarly = [
-  `${nowhere}Content-Length: 100\r\n\r\n`,
-  `${nowhere}Content-Length: 100\r\nConnection: close\r\n\r\n`,
-];
+const answeredEarly = `${head.replace('notes', 'nowhere')}Content-Length: 100\r\n\r\n`;
 const aGet = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n';
 
 test.concurrent.each([
@@ -146,7 +78,7 @@ test.concurrent.each([
       { start: `${head}Content-Length: 100\r\n\r\n{"title":"`, then: 'a'.repeat(100) },
       { start: `${head}Transfer-Encoding: chunked\r\n\r\n`, then: '1\r\na\r\n'.repeat(100) },
       { before: aGet, start: `${head}Content-Length: 100\r\n\r\n{"title":"`, then: 'a'.repeat(100) },
-      ...answeredEarly.map((start) => ({ start, then: 'a'.repeat(100) })),
+      { start: answeredEarly, then: 'a'.repeat(100) },
     ],
   },
 ])(
@@ -169,7 +101,7 @@ test.concurrent.each([
     const lines = service.log.filter(
       ({ msg, method, url }) => msg === 'request' && method !== 'GET' && url !== '/nowhere',
     );
-    expect(lines).toMatchObject(slow.filter(({ start }) => !answeredEarly.includes(start)).map(() => line));
+    expect(lines).toMatchObject(slow.filter(({ start }) => start !== answeredEarly).map(() => line));
   },
 );
 
@@ -204,9 +136,6 @@ test.concurrent.each([
   const db = openTestConnection(DATABASE_URL);
   await sql`insert into note (title) select repeat('x', 150) from generate_series(1, 200000)`.execute(db);
   const readers = await Promise.all(Array.from({ length: 5 }, () => openList(`${url}/notes?limit=200000`)));
-  const tunnel = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
-  tunnel.write(`${list(200_000)}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`);
-  await once(tunnel, 'readable');
   const old = await openOverHttp10(`${url}/notes?limit=200000`);
   const outcome = await db.transaction().execute(async (locking) => {
     await sql`select from note where id = 1 for update`.execute(locking);
@@ -221,8 +150,7 @@ test.concurrent.each([
   });
   await db.destroy();
   expect([500, 503]).toContain(outcome!.status ?? 500);
-  expect(service.log.filter(({ aborted, method }) => aborted && method === 'GET')).toHaveLength(readers.length + 2);
-  tunnel.destroy();
+  expect(service.log.filter(({ aborted, method }) => aborted && method === 'GET')).toHaveLength(readers.length + 1);
   // Otherwise, a client of HTTP/1.0 takes the part for the whole list.
   old.reader.resume();
   expect(await old.ended).toBe('ECONNRESET');

@@ -2,7 +2,7 @@ export { createPreconditions, refuseTags } from './http/headers/preconditions.ts
 export { createService } from './create-service.ts';
 export { IdempotencyHeaders, idempotencyKeyOf, KeyReused } from './http/headers/idempotency-key.ts';
 export { locationOf } from './http/headers/methods.ts';
-export { webPageHeaders } from './http/headers/security-headers.ts';
+export { webPageHeaders } from './http/headers/response-headers.ts';
 export { sendList } from './http/bodies/send-list.ts';
 export { type Settings } from './settings.ts';
 export { acceptForms } from './http/bodies/forms.ts';

@@ -65,7 +65,6 @@ export const EnvironmentVariables = Type.Object({
       '* or a comma-separated list of origins such as https://example.org or http://localhost:*',
     ),
   ),
-  COMPRESSION: flag(true),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
   SHUTDOWN_DELAY_MS: integer(0, 5_000, milliseconds),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(

@@ -70,11 +70,9 @@ test('a client that resets the connection before the response causes no error', 
 test('clients that leave in the middle of a body abort only their own requests', async () => {
   const unfinished = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'].flatMap((method) =>
     ['content-length: 5000', 'content-length: 5000000', 'transfer-encoding: chunked'].flatMap((length) =>
-      ['application/json', 'text', '/'].flatMap((type) =>
-        ['/notes', '/notes/1', '/readyz', '/docs', '/nowhere'].map(
-          (path) =>
-            `${method} ${path} HTTP/1.1\r\nhost: notes\r\ncontent-type: ${type}\r\n${length}\r\n\r\n5\r\nabcde\r\n`,
-        ),
+      ['/notes', '/notes/1', '/readyz', '/docs', '/nowhere'].map(
+        (path) =>
+          `${method} ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n${length}\r\n\r\n5\r\nabcde\r\n`,
       ),
     ),
   );
@@ -94,16 +92,6 @@ test('clients that leave in the middle of a body abort only their own requests',
   service.child.kill('SIGTERM');
   expect(await service.ended).toEqual({ code: 0, errors: '' });
   expect(service.log.filter(({ level }) => Number(level) >= 40)).toEqual([]);
-});
-
-test('requests of one chunk are all in the log and the metrics', async () => {
-  const socket = openSocket(service.url);
-  socket.end(nowhere.repeat(20)).resume();
-  await once(socket, 'close');
-  expect(await countOf('method="GET",route="none",status="404"')).toBe(20);
-  await (await fetch(`${service.url}/nowhere/last`)).text();
-  await service.logged(({ url }) => url === '/nowhere/last');
-  expect(service.log.filter(({ url }) => url === '/nowhere')).toHaveLength(20);
 });
 
 const nowhere = 'GET /nowhere HTTP/1.1\r\nhost: notes\r\n\r\n';

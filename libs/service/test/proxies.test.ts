@@ -8,64 +8,43 @@ const shared = await startShared(notesMain());
 
 let requests = 0;
 
-/** Sends requests with these headers. @returns the address in the log line of each */
-async function addresses(TRUST_PROXY: string, ...all: Record<string, string>[]) {
-  const service = shared.start(TRUST_PROXY === '' ? {} : { TRUST_PROXY });
+/** Sends requests with these X-Forwarded-For headers. @returns the address in the log line of each */
+async function addresses(environment: NodeJS.ProcessEnv, ...forwarded: string[]) {
+  const service = shared.start(environment);
   const url = await service.listening();
   const ips = [];
-  for (const headers of all) {
+  for (const value of forwarded) {
     const path = `/nowhere/${(requests += 1)}`;
-    await (await fetch(url + path, { headers })).text();
-    const { ip } = await service.logged((line) => line.url === path);
-    ips.push(ip);
+    await (await fetch(url + path, { headers: value === '' ? {} : { 'x-forwarded-for': value } })).text();
+    ips.push((await service.logged((line) => line.url === path)).ip);
   }
   return ips;
 }
 
-const xForwarded = (value: string) => ({ 'x-forwarded-for': value });
-
-test('without TRUST_PROXY, the log has the address of the connection, whatever headers say', async () => {
-  const forwarded = { forwarded: 'for=203.0.113.7' };
-  expect(await addresses('', xForwarded('203.0.113.7'), forwarded)).toEqual(['127.0.0.1', '127.0.0.1']);
+test.each([
+  ['without TRUST_PROXY', {}],
+  ['with the address of another proxy', { TRUST_PROXY: '10.0.0.0/8' }],
+])('%s, the log has the address of the connection, whatever headers say', async (_, environment) => {
+  expect(await addresses(environment, '203.0.113.7')).toEqual(['127.0.0.1']);
 });
 
 test('with the addresses of proxies, the log has the first address before them in X-Forwarded-For', async () => {
-  expect(
-    await addresses(
-      'loopback, 10.0.0.0/8',
-      {},
-      xForwarded('203.0.113.7'),
-      xForwarded('198.51.100.1, 203.0.113.7, 10.1.2.3'),
-      xForwarded('2001:db8::1'),
-      xForwarded('"a\\'),
-    ),
-  ).toEqual(['127.0.0.1', '203.0.113.7', '203.0.113.7', '2001:db8::1', '"a\\']);
+  const headers = ['', '203.0.113.7', '198.51.100.1, 203.0.113.7, 10.1.2.3', '2001:db8::1', '"a\\'];
+  expect(await addresses({ TRUST_PROXY: 'loopback, 10.0.0.0/8' }, ...headers)).toEqual([
+    '127.0.0.1',
+    '203.0.113.7',
+    '203.0.113.7',
+    '2001:db8::1',
+    '"a\\',
+  ]);
 });
 
-test('with the address of another proxy, headers of 127.0.0.1 do not count', async () => {
-  const forwarded = { forwarded: 'for=203.0.113.7' };
-  expect(await addresses('10.0.0.0/8', xForwarded('203.0.113.7'), forwarded)).toEqual(['127.0.0.1', '127.0.0.1']);
-});
-
-test('with a number of proxies, the log has the address that the first of them has seen', async () => {
-  const headers = [{}, xForwarded('203.0.113.7'), xForwarded('198.51.100.1, 203.0.113.7')];
-  expect(await addresses('1', ...headers)).toEqual(['127.0.0.1', '203.0.113.7', '203.0.113.7']);
-  expect(await addresses('2', ...headers)).toEqual(['127.0.0.1', '203.0.113.7', '198.51.100.1']);
-});
-
-test('Forwarded counts as X-Forwarded-For does, where that is not there', async () => {
-  expect(
-    await addresses(
-      'loopback',
-      { forwarded: 'for=203.0.113.7' },
-      { forwarded: 'For="203.0.113.7:4711";by=10.0.0.1;proto=https' },
-      { forwarded: 'for="[2001:db8::1]:4711"' },
-      { forwarded: 'by="a;for=192.0.2.1, for=192.0.2.1", for=203.0.113.7;host=a, for="[::1]"' },
-      { forwarded: 'for=_hidden' },
-      { forwarded: 'nonsense' },
-      { forwarded: 'for=192.0.2.1', ...xForwarded('203.0.113.7') },
-    ),
-  ).toEqual(['203.0.113.7', '203.0.113.7', '2001:db8::1', '203.0.113.7', '_hidden', '127.0.0.1', '203.0.113.7']);
+test.each([
+  ['1', ['127.0.0.1', '203.0.113.7', '203.0.113.7']],
+  ['2', ['127.0.0.1', '203.0.113.7', '198.51.100.1']],
+])('with %s as the number of proxies, the log has the address that the first of them has seen', async (hops, seen) => {
+  const headers = ['', '203.0.113.7', '198.51.100.1, 203.0.113.7'];
+  expect(await addresses({ TRUST_PROXY: hops }, ...headers)).toEqual(seen);
 });
 
 test('links stay relative, so that they hold behind any proxy', async () => {

@@ -16,12 +16,6 @@ afterEach(async () => {
 });
 afterAll(() => shared.stop());
 
-/** Sum of the metrics whose lines match. */
-async function counted(metric: RegExp) {
-  const lines = (await (await fetch(`${service.url}/metrics`)).text()).split('\n').filter((line) => metric.test(line));
-  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
-}
-
 /** What pino's loggers can do beyond what Fastify asks of a logger. */
 interface PinoLogger {
   level: string;
@@ -151,7 +145,7 @@ describe('Every answer', () => {
   });
 
   test('forbids browsers to treat it as a page', async () => {
-    for (const path of ['/', '/stream', '/nowhere', '/%']) {
+    for (const path of ['/', '/stream', '/nowhere', '/%zz']) {
       const { headers } = await service.request('GET', path);
       expect({ path, ...Object.fromEntries(headers) }).toMatchObject({
         path,
@@ -174,83 +168,15 @@ describe('Every answer', () => {
   });
 });
 
-const oneHost = { message: 'There must be one Host header' };
-
-test.each([
-  ['that lacks the header Host is answered 400 with a message', '1.1', '', 400, oneHost],
-  ['of HTTP/1.0 needs no Host header', '1.0', '', 200, { message: 'ok' }],
-  ['with two Host headers is answered 400 with a message', '1.1', 'host: a\r\nHost: a\r\n', 400, oneHost],
-  [
-    'that expects what no service offers is answered like any other',
-    '1.1',
-    'host: a\r\nexpect: more\r\n',
-    200,
-    { message: 'ok' },
-  ],
-  [
-    'that offers to go on in another protocol is answered like any other',
-    '1.1',
-    'host: a\r\nupgrade: websocket\r\nconnection: upgrade\r\n',
-    200,
-    { message: 'ok' },
-  ],
-])('A request %s', async (_, version, headers, status, body) => {
+test('A request that offers to go on in another protocol is answered like any other', async () => {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
-  socket.write(`GET / HTTP/${version}\r\n${headers}connection: close\r\n\r\n`);
-  const [head, answer] = (await text(socket)).split('\r\n\r\n');
-  expect(head).toMatch(`HTTP/1.1 ${status} `);
-  expect(JSON.parse(answer!)).toEqual(body);
-});
-
-const refused = /http_request_duration_seconds_count\{method="GET",route=".*",status="400"\}/;
-
-test.each(['http://', 'http:///', 'http://%', 'http://a:99999/%'])(
-  'A URL with an invalid host (%s) is refused with 400, and counted',
-  async (url) => {
-    const before = await counted(refused);
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
-    socket.write(`GET ${url} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
-    const [head, answer] = (await text(socket)).split('\r\n\r\n');
-    expect(head).toMatch(/^HTTP\/1\.1 400 .*^x-request-id: /ms);
-    expect(JSON.parse(answer!)).toEqual({ message: 'The request is not valid HTTP' });
-    expect(await counted(refused)).toBe(before + 1);
-  },
-);
-
-test.each([
-  ['DESCRIBE rtsp://a/ RTSP/1.0', refused],
-  ['nonsense', /http_refused_total\{status="400"\}/],
-  ['BREW / HTTP/1.1\r\nhost: a', /http_refused_total\{status="400"\}/],
-  ['PRI * HTTP/2.0\r\n\r\nSM', /http_refused_total\{status="400"\}/],
-])('%j is refused with 400, and counted', async (request, metric) => {
-  const before = await counted(metric);
-  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
-  socket.write(`${request}\r\n\r\n`);
-  const [head, answer] = (await text(socket)).split('\r\n\r\n');
-  expect(head).toMatch(/^HTTP\/1\.1 400 .*^x-content-type-options: nosniff/ms);
-  expect(JSON.parse(answer!)).toEqual({ message: 'The request is not valid HTTP' });
-  expect(await counted(metric)).toBe(before + 1);
+  socket.write('GET / HTTP/1.1\r\nhost: a\r\nupgrade: websocket\r\nconnection: upgrade, close\r\n\r\n');
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 .*\{"message":"ok"\}$/s);
 });
 
 test('A connection that the system cannot hand over ends nothing', async () => {
   service.app.server.emit('error', Object.assign(new Error('accept ENOBUFS'), { code: 'ENOBUFS' }));
   expect((await service.request('GET', '/')).status).toBe(200);
-});
-
-test('A body that is compressed on its way is refused with 415', async () => {
-  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
-  const headers = 'host: a\r\ncontent-type: application/json\r\ntransfer-encoding: gzip, chunked\r\n';
-  socket.write(`POST / HTTP/1.1\r\n${headers}connection: close\r\n\r\nc\r\n{"text":"a"}\r\n0\r\n\r\n`);
-  expect(await text(socket)).toMatch('HTTP/1.1 415 ');
-});
-
-test('A path that cannot be decoded is answered as any other, to pages of other origins as well, and counted', async () => {
-  const unknown = /http_request_duration_seconds_count\{method="GET",route="none",status="404"\}/;
-  const before = await counted(unknown);
-  const { status, headers, body } = await service.request('GET', '/%zz', undefined, { origin: 'https://example.org' });
-  expect([status, body]).toEqual([404, { message: 'Not found' }]);
-  expect(headers.get('access-control-allow-origin')).toBe('*');
-  expect(await counted(unknown)).toBe(before + 1);
 });
 
 test('A failure is JSON, even where a page was to be sent', async () => {

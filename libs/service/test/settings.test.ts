@@ -17,7 +17,6 @@ describe('Settings', () => {
       DATABASE_URL,
       DATABASE_POOL_MAX: 10,
       MIGRATE_ON_START: true,
-      COMPRESSION: true,
       LOG_LEVEL: 'info',
       SHUTDOWN_DELAY_MS: 0,
       OTEL_SDK_DISABLED: false,

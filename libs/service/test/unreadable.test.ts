@@ -1,12 +1,10 @@
 import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startService, type LogLine, type TestService } from '@rest-services/testing';
-import { exchange, openSocket, scrape, statusesOf } from './http.ts';
+import { startService, type TestService } from '@rest-services/testing';
+import { sql } from 'kysely';
+import { openSocket, scrape, statusesOf } from './http.ts';
 import { notesMain } from './notes/bundled.ts';
 import type { NotesDatabase } from './notes/database.ts';
-import { untilBlocked } from './until-blocked.ts';
-import { sql } from 'kysely';
 
 // Data that Node.js cannot parse as a request or as a body. Each response has one line in the log.
 
@@ -18,159 +16,78 @@ afterAll(() => service.stop());
 
 let marks = 0;
 
-const abortedInMetrics = async () => [...(await scrape(service.url))].filter(([name]) => name.includes('"aborted"'));
-
-/** Returns the statuses that are logged during `act`. The metrics must not count an aborted request. */
-async function linesOf(act: () => Promise<unknown>) {
+/** Sends each part after the response to the one before. @returns all that the service sends, and the statuses that it logs meanwhile */
+async function exchanged(...parts: string[]) {
   const before = service.log.length;
-  const aborted = await abortedInMetrics();
-  await act();
+  const socket = openSocket(service.url).setEncoding('utf8');
+  const closed = once(socket, 'close');
+  let received = '';
+  socket.on('error', () => undefined).on('data', (data: string) => (received += data));
+  for (const part of parts) {
+    socket.write(part);
+    await Promise.race([once(socket, 'data'), closed]);
+  }
+  await closed;
   const mark = `/nowhere/${(marks += 1)}`;
   await (await fetch(service.url + mark)).text();
   await service.logged(({ url }) => url === mark);
-  expect(await abortedInMetrics()).toEqual(aborted);
   const lines = service.log.slice(before).filter(({ msg, url }) => msg === 'request' && url !== mark);
-  return lines.map(({ status }) => status);
+  return { received, statuses: statusesOf(received), logged: lines.map(({ status }) => status) };
 }
 
 const json = 'content-type: application/json\r\n';
 const host = `host: notes\r\n${json}`;
-const pieces = 'transfer-encoding: chunked\r\n\r\n1\r\n{\r\n';
-const noPiece = 'no length\r\n';
-const fourLetters = 'content-length: 4\r\n\r\n';
+const chunk = 'transfer-encoding: chunked\r\n\r\n1\r\n{\r\n';
+const noChunk = 'no length\r\n';
+const get = 'GET /livez HTTP/1.1\r\nhost: notes\r\n';
 
 test.each([
-  ['of a new note', [`POST /notes HTTP/1.1\r\n${host}${pieces}${noPiece}`], [400]],
-  ['of no route', [`POST /nowhere HTTP/1.1\r\n${host}${pieces}`, noPiece], [404]],
-  ['of a read', [`GET /notes HTTP/1.1\r\n${host}${pieces}`, noPiece], [200]],
-  ['of a preflight', [`OPTIONS /notes HTTP/1.1\r\n${host}origin: a\r\n${pieces}`, noPiece], [204]],
-  ['of a request without a host', [`POST /notes HTTP/1.1\r\n${json}${pieces}`, noPiece], [400]],
-])('a malformed body %s has one response and one line in the log', async (_, parts, expected) => {
-  let answers = '';
-  const lines = await linesOf(async () => {
-    const socket = openSocket(service.url)
-      .setEncoding('utf8')
-      .on('data', (data: string) => (answers += data));
-    const closed = once(socket, 'close');
-    for (const part of parts) {
-      socket.write(part);
-      await Promise.race([once(socket, 'data'), closed]);
-    }
-    await closed;
-  });
-  expect([statusesOf(answers), lines]).toEqual([expected, expected]);
-});
-
-test('a malformed request after a late body has its own response and line', async () => {
-  let answers = '';
-  const lines = await linesOf(async () => {
-    const socket = openSocket(service.url).setEncoding('utf8');
-    socket.write(`POST /nowhere HTTP/1.1\r\n${host}${fourLetters}`);
-    [answers] = (await once(socket, 'data')) as [string];
-    socket.write('late');
-    socket.write('nonsense\r\n\r\n');
-    answers += await text(socket);
-  });
-  expect([statusesOf(answers), lines]).toEqual([
-    [404, 400],
-    [404, 400],
-  ]);
-});
-
-test.each([
-  ['a small body', `POST /notes HTTP/1.1\r\n${host}content-length: 100\r\n\r\n{`],
-  ['a large body', `POST /notes HTTP/1.1\r\n${host}content-length: 9000\r\n\r\n{`],
-  ['a body that no route reads', `GET /notes HTTP/1.1\r\n${host}content-length: 100\r\n\r\n{`],
-])('half of a request with %s behind another: one response and one line each', async (_, half) => {
-  const { id } = await service.db.insertInto('note').values({ title: 'a' }).returning('id').executeTakeFirstOrThrow();
-  let answers = '';
-  const lines = await linesOf(() =>
-    service.db.transaction().execute(async (locking) => {
-      await sql`select from note where id = ${id} for update`.execute(locking);
-      const socket = openSocket(service.url);
-      socket.end(`PUT /notes/${id} HTTP/1.1\r\n${host}content-length: 13\r\n\r\n{"title":"b"}${half}`);
-      answers = await text(socket);
-    }),
-  );
-  // PostgreSQL ends a statement that waits for a row for too long.
-  expect([statusesOf(answers), lines]).toEqual([
-    [503, 400],
-    [503, 400],
-  ]);
-});
-
-test('a read whose body ends early has its response and its line', async () => {
-  let answers = '';
-  const lines = await linesOf(() =>
-    service.db.transaction().execute(async (locking) => {
-      await sql`lock table note`.execute(locking);
-      const socket = openSocket(service.url);
-      socket.end(`GET /notes HTTP/1.1\r\n${host}${fourLetters}{`);
-      answers = await text(socket);
-    }),
-  );
-  expect([statusesOf(answers), lines]).toEqual([[503], [503]]);
-});
-
-test.each([
-  ['has a response', `GET /notes HTTP/1.1\r\n${host}connection: close\r\n\r\n`, 200],
+  ['no HTTP', ['nonsense\r\n\r\n'], [400]],
+  ['no HTTP after a response', [`${get}\r\n`, 'nonsense\r\n\r\n'], [200, 400]],
+  ['another method', ['BREW / HTTP/1.1\r\nhost: a\r\n\r\n'], [400]],
+  ['HTTP/2', ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'], [400]],
+  ['a URL that is not one', ['GET http:// HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'], [400]],
+  ['a path that can not be decoded', ['GET /%zz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'], [400]],
+  ['a header without an end', [`${get}a: ${'a'.repeat(20_000)}`], [431]],
+  ['a malformed chunk', [`POST /notes HTTP/1.1\r\n${host}${chunk}${noChunk}`], [400]],
+  ['a malformed chunk of no route', [`POST /nowhere HTTP/1.1\r\n${host}${chunk}`, noChunk], [404]],
+  ['a malformed chunk of a read', [`GET /livez HTTP/1.1\r\n${host}${chunk}`, noChunk], [200]],
   [
-    'has a response before its body arrives',
-    `POST /nowhere HTTP/1.1\r\n${host}connection: close\r\n${fourLetters}four`,
-    404,
+    'a chunk with a long extension',
+    [`POST /notes HTTP/1.1\r\n${host}transfer-encoding: chunked\r\n\r\n1;${'a'.repeat(20_000)}\r\n{\r\n`],
+    [413],
   ],
-])('ignores data after a request with Connection: close that %s', async (_, request, status) => {
-  let answers = '';
-  const lines = await linesOf(async () => {
-    answers = await exchange(service.url, `${request}nonsense\r\n\r\n`);
-  });
-  expect([statusesOf(answers), lines]).toEqual([[status], [status]]);
+  ['data after Connection: close', [`${get}connection: close\r\n\r\nnonsense\r\n\r\n`], [200]],
+])('%s: %j gets one response, in JSON, and one line in the log', async (_, parts, expected) => {
+  const { received, statuses, logged } = await exchanged(...parts);
+  // Probes are not in the log.
+  expect([statuses, logged]).toEqual([expected, expected.filter((status) => status !== 200)]);
+  const [head, body] = received.slice(received.lastIndexOf('HTTP/1.1')).split('\r\n\r\n');
+  expect(head).toMatch(/^x-content-type-options: nosniff/im);
+  expect(JSON.parse(body!)).toEqual({ message: expect.any(String) });
 });
 
-test.each([
-  ['alone', '', []],
-  ['after a POST', `POST /notes HTTP/1.1\r\n${host}content-length: 13\r\n\r\n{"title":"a"}`, [201]],
-  [
-    'after a long list and another request',
-    `GET /notes?limit=20000 HTTP/1.1\r\n${host}\r\nGET /nowhere HTTP/1.1\r\n${host}\r\n`,
-    [200, 404],
-  ],
-])('CONNECT %s has its response, its line and its metric, in its turn', async (_, before, expected) => {
+test('half of a request gets 400, and one line in the log', async () => {
+  const socket = openSocket(service.url);
+  socket.end(`POST /notes HTTP/1.1\r\n${host}content-length: 100\r\n\r\n{`);
+  const [data] = (await once(socket, 'data')) as [Buffer];
+  expect(data.toString()).toMatch(/^HTTP\/1\.1 400 .*\{"message":"The request is not valid HTTP"\}$/s);
+  expect(await service.logged(({ url, status }) => url === '/notes' && status === 400)).toMatchObject({
+    method: 'POST',
+  });
+});
+
+test('data that is no request is not answered in the middle of a long list', async () => {
   await sql`insert into note (title) select repeat('x', 150) from generate_series(1, 20000)`.execute(service.db);
-  const counted = async () =>
-    (await scrape(service.url)).get(
-      'http_request_duration_seconds_count{method="CONNECT",route="none",status="404"}',
-    ) ?? 0;
-  const countedBefore = await counted();
-  let answers = '';
-  // Nothing reads what follows CONNECT.
-  const request = `${before}CONNECT notes:443 HTTP/1.1\r\nhost: notes:443\r\n\r\nPOST /notes HTTP/1.1\r\n`;
-  const lines = await linesOf(async () => {
-    answers = await exchange(service.url, request);
-  });
-  expect([statusesOf(answers), lines]).toEqual([
-    [...expected, 404],
-    [...expected, 404],
-  ]);
-  expect(answers).toMatch(/connection: close\r\n\r\n\{"message":"Not found"\}$/i);
-  expect(await counted()).toBe(countedBefore + 1);
+  const { received, statuses } = await exchanged(`GET /notes?limit=20000 HTTP/1.1\r\n${host}\r\n`, 'nonsense\r\n\r\n');
+  expect(statuses).toEqual([200]);
+  expect(received.match(/"title"/g)).toHaveLength(20_000);
+  expect(received).toMatch(/\]\r\n0\r\n\r\n$/);
 });
 
-test('of a connection that closes, each request that waits has a line in the log', async () => {
-  const { id } = await service.db.insertInto('note').values({ title: 'a' }).returning('id').executeTakeFirstOrThrow();
-  const isAborted = ({ msg, aborted, method }: LogLine) => msg === 'request' && aborted === true && method === 'DELETE';
-  await service.db.transaction().execute(async (locking) => {
-    await sql`select from note where id = ${id} for update`.execute(locking);
-    const socket = openSocket(service.url);
-    socket.write(`PUT /notes/${id} HTTP/1.1\r\n${host}content-length: 13\r\n\r\n{"title":"b"}`);
-    await untilBlocked(service.db);
-    socket.write(`DELETE /notes/${id} HTTP/1.1\r\n${host}\r\n`.repeat(3));
-    // Another connection's response says that the service has read these.
-    await (await fetch(`${service.url}/livez`)).text();
-    socket.resetAndDestroy();
-    await service.logged(isAborted);
-  });
-  const mark = await (await fetch(`${service.url}/notes/${id}`)).json();
-  expect(mark).toMatchObject({ id });
-  expect(service.log.filter(isAborted)).toHaveLength(3);
+test('requests that are refused unread are counted', async () => {
+  const counted = async () => (await scrape(service.url)).get('http_refused_total{status="400"}') ?? 0;
+  const before = await counted();
+  await exchanged('nonsense\r\n\r\n');
+  expect(await counted()).toBe(before + 1);
 });

@@ -6,7 +6,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { ErrorFormat } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
-import { webPageHeaders } from '../http/headers/security-headers.ts';
+import { webPageHeaders } from '../http/headers/response-headers.ts';
 import { INTERNAL_KEYWORDS } from '../schema/annotations.ts';
 import { version } from '../version.ts';
 import { sharedComponents, sharedResponses, withSharedParts, type Operation } from './shared-responses.ts';

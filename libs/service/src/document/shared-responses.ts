@@ -76,7 +76,7 @@ const headers = {
   },
   ContentEncoding: {
     description: 'Compression of a long response, as Accept-Encoding requests it.',
-    schema: { type: 'string', enum: ['zstd', 'gzip', 'br'] },
+    schema: { type: 'string', enum: ['gzip'] },
     example: 'gzip',
   },
   Vary: {

@@ -1,7 +1,7 @@
 import { SHED_REASONS, TIMEOUT_REASONS, type OverloadReason } from '@rest-services/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { REFUSED } from '../http/connections/connections.ts';
+import { REFUSED } from '../http/connections/client-errors.ts';
 import { by, type CollectedMetrics } from './collected-metrics.ts';
 
 /** In seconds. From an answer without a query to the limit at which a request fails. */

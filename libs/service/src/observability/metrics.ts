@@ -1,7 +1,7 @@
+import { totalmem } from 'node:os';
 import { coalesce } from '@rest-services/concurrency';
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { memoryLimit } from '../http/connections/connection-limit.ts';
 import { version } from '../version.ts';
 import { by, CollectedMetrics } from './collected-metrics.ts';
 import { addDatabaseMetrics, type Measured } from './database-metrics.ts';
@@ -51,4 +51,10 @@ export function addMetrics<Tables>(app: FastifyInstance, measured: ServiceMeasur
     void reply.type(registry.contentType);
     return collect();
   });
+}
+
+/** Memory of the container in bytes, or of the machine where that is less. */
+function memoryLimit() {
+  // Node.js returns 0 where it knows of no limit.
+  return Math.min(process.constrainedMemory() || Infinity, totalmem());
 }

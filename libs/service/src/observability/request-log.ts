@@ -1,4 +1,5 @@
 import { LogController, type FastifyReply, type FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
 import { stdSerializers } from 'pino';
 import { clientAddress } from '../http/headers/proxies.ts';
 import { traceIds } from './telemetry/request-spans.ts';
@@ -13,19 +14,25 @@ export class RequestLog extends LogController {
     else reply.log[levelOf(request)](finished, 'request');
   }
 
-  /** Logs a request whose connection closed before its response was complete, without the status of that half. */
-  requestAborted(request: FastifyRequest, reply: FastifyReply) {
-    reply.log[levelOf(request)](
-      { ...idsOf(request), ...described(request, reply), status: undefined, aborted: true },
-      'request',
-    );
-  }
-
   override streamError(error: Error & { code?: string }, request: FastifyRequest, reply: FastifyReply) {
     // The line of the request says that its client has left.
     if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') super.streamError(error, request, reply);
   }
 }
+
+/** Logs each request whose connection closed before its response was complete, without the status of that half. */
+export const abortLog = fp(
+  (app, _options, done) => {
+    app.abortListeners.push((request, reply) =>
+      reply.log[levelOf(request)](
+        { ...idsOf(request), ...described(request, reply), status: undefined, aborted: true },
+        'request',
+      ),
+    );
+    done();
+  },
+  { name: 'abort log', dependencies: ['connections'] },
+);
 
 /** As pino does, but for the numbers that esbuild gives to the classes of one name: `DatabaseError2`. */
 export function describeError(error: Error) {

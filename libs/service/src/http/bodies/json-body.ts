@@ -1,7 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { HttpError } from '@rest-services/errors';
-import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+
+const JSON_TYPE = 'application/json';
+export const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+/;
 
 export const NOT_UTF8 = 'Body is not valid UTF-8';
 
@@ -9,29 +14,47 @@ export const NOT_UTF8 = 'Body is not valid UTF-8';
  * Accepts only JSON in UTF-8. Ignores the content type of a request without a body, because some HTTP clients send one with
  * every DELETE.
  */
-export function acceptJson(app: FastifyInstance) {
-  // Prototype keys are unknown properties like any other: a validator copies the known ones. To remove them takes a walk through
-  // the whole body, which doubles the time of the largest ones.
-  const parseJson = app.getDefaultJsonParser('ignore', 'ignore');
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    const text = withoutByteOrderMark(body.toString());
-    if (text === '') done(null, undefined);
-    else if (isUtf8(body)) void parseJson(request, text, done);
-    else done(new HttpError(400, NOT_UTF8));
-  });
-  // Chunked, a missing body shows only when it has been read.
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body: Buffer, done) =>
-    body.length === 0 ? done(null, undefined) : done(new HttpError(415, 'Unsupported Media Type')),
-  );
-  app.addHook('preParsing', ({ raw: { headers, method }, is404 }, _reply, _payload, done) => {
-    const isEmpty = !headers['transfer-encoding'] && !Number(headers['content-length'] ?? 0);
-    if (isEmpty && headers['content-type'] !== undefined) delete headers['content-type'];
-    if (is404) done(new HttpError(404, 'Not found'));
-    else if (isEmpty || method === 'GET' || method === 'HEAD' || isPlainUtf8(headers)) done(null);
-    else done(new HttpError(415, 'Body must be in UTF-8 and not compressed'));
-  });
-}
+export const jsonBodies = fp(
+  (app, _options, done) => {
+    // Prototype keys are unknown properties like any other: a validator copies the known ones. To remove them takes a walk through
+    // the whole body, which doubles the time of the largest ones.
+    const parseJson = app.getDefaultJsonParser('ignore', 'ignore');
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, body: Buffer, parsed) => {
+      const text = withoutByteOrderMark(body.toString());
+      if (text === '') parsed(null, undefined);
+      else if (isUtf8(body)) void parseJson(request, text, parsed);
+      else parsed(new HttpError(400, NOT_UTF8));
+    });
+    // Chunked, a missing body shows only when it has been read.
+    app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body: Buffer, parsed) => {
+      const accepted = [JSON_TYPE, FORM_TYPE].filter((type) => app.hasContentTypeParser(type));
+      if (body.length === 0) parsed(null, undefined);
+      else parsed(unsupported(`Content-Type must be ${accepted.join(' or ')}`, { accept: accepted.join(', ') }));
+    });
+    app.addHook('preParsing', ({ raw: { headers, method }, is404 }, _reply, _payload, next) => {
+      const isEmpty = !headers['transfer-encoding'] && !Number(headers['content-length'] ?? 0);
+      const type = headers['content-type'];
+      // Fastify has a response of its own to what is no media type.
+      if (type !== undefined && (isEmpty || !MEDIA_TYPE.test(type))) delete headers['content-type'];
+      if (is404) next(new HttpError(404, 'Not found'));
+      else if (isEmpty || method === 'GET' || method === 'HEAD' || isPlainUtf8(headers)) next(null);
+      else next(unsupported('Body must be in UTF-8 and not compressed', { 'accept-encoding': 'identity' }));
+    });
+    // Fastify closes the connection with the response to a body that it refuses, so that a client which still sends would get a reset
+    // instead of the 413. Node.js reads and drops the rest.
+    app.addHook('onError', (_request, reply, _error, next) => {
+      if (reply.hasHeader('connection') && !reply.raw.hasHeader('connection')) reply.removeHeader('connection');
+      next();
+    });
+    done();
+  },
+  { name: 'json bodies' },
+);
+
+/** Makes the error of a body that no parser reads, with headers that say what one would read (RFC 9110, 15.5.16). */
+const unsupported = (message: string, headers: Record<string, string>) =>
+  Object.assign(new HttpError(415, message), { headers });
 
 export const withoutByteOrderMark = (text: string) => (text.startsWith('\ufeff') ? text.slice(1) : text);
 

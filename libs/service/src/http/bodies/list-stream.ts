@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Semaphore } from '@rest-services/concurrency';
 import { isOverload } from '@rest-services/errors';
 import type { FastifyReply } from 'fastify';
 
@@ -12,22 +13,24 @@ const RETRY_DELAY_MS = 100;
 /** Time of overload after which a list stops to retry, and its connection is closed. */
 const MAX_RETRIES_MS = 30_000;
 
+/** Lists read their next chunks over 4 connections at most, which leaves most of the usual ten to other requests. */
+const listReads = new Semaphore(4);
+
 /** A chunk of a list in JSON, without its rows, which may be as large. */
 export interface JsonChunk {
   bytes: Buffer;
   next: (() => Promise<JsonChunk>) | undefined;
 }
 
-/** Makes the stream of a list. The memory budget counts its current chunk until the client has read that. */
-export function streamChunks({ raw, server: { memoryBudget, listReads } }: FastifyReply, first: JsonChunk) {
+/** Makes the stream of a list, whose current chunk counts as a body in memory until the client has read it. */
+export function streamChunks({ raw, server: { bodyMemory } }: FastifyReply, first: JsonChunk) {
   let countedBytes = 0;
   count(first.bytes.length);
   // A stream that is never read does not run its generator.
   return Readable.from(writesOf(first)).once('close', () => count(0));
 
   function count(bytes: number) {
-    memoryBudget.release(countedBytes);
-    memoryBudget.reserve(bytes);
+    bodyMemory.bytes += bytes - countedBytes;
     countedBytes = bytes;
   }
 
@@ -48,7 +51,7 @@ export function streamChunks({ raw, server: { memoryBudget, listReads } }: Fasti
   }
 
   /**
-   * Reads the next chunk when the memory budget is not full. Retries under overload, because a client with the first chunk can't be
+   * Reads the next chunk while there is memory for it. Retries under overload, because a client with the first chunk can't be
    * told to try again. @returns `undefined` when the client has left
    */
   async function readNext(next: () => Promise<JsonChunk>) {
@@ -56,7 +59,7 @@ export function streamChunks({ raw, server: { memoryBudget, listReads } }: Fasti
     while (!raw.destroyed) {
       try {
         const chunk = await listReads.run(async () => {
-          if (memoryBudget.isFull || raw.destroyed) return undefined;
+          if (bodyMemory.isFull || raw.destroyed) return undefined;
           const read = await next();
           count(read.bytes.length);
           return read;

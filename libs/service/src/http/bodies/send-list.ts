@@ -11,7 +11,7 @@ const jsonOf = new WeakMap<object, string>();
 /**
  * Responds with a JSON array. A list of several chunks is streamed as fast as the client reads, so that memory holds a chunk of it;
  * a failure after the first chunk closes the connection, because the status has been sent.
- * @throws OverloadedError when the list has several chunks and the memory budget is full
+ * @throws OverloadedError when the list has several chunks and the memory for bodies is full
  */
 export function sendList<Row>(reply: FastifyReply, list: List<Row>) {
   const serialise = reply.getSerializationFunction('200') ?? JSON.stringify;
@@ -29,7 +29,7 @@ export function sendList<Row>(reply: FastifyReply, list: List<Row>) {
   // Fastify would log a stream that ends before its first chunk as a failure of the service.
   if (reply.raw.destroyed) return reply.send('');
 
-  if (reply.server.memoryBudget.isFull) throw overloaded('memory');
+  if (reply.server.bodyMemory.isFull) throw overloaded('memory');
   const elements = (rows: readonly Row[]) => serialise(rows).slice(1, -1);
   const jsonChunkOf = ({ rows, next }: List<Row>): JsonChunk => ({
     bytes: Buffer.from(rows.length > 0 ? `,${elements(rows)}` : ''),

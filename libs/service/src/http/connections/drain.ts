@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
 import { cut } from './connections.ts';
 
 /** Delay before idle connections are closed, because a request may be on its way. */
@@ -12,44 +12,41 @@ const ABORT_AFTER_MS = 7_500;
 
 /**
  * Makes `app.close()` lose no request. Closes the port first; requests in flight and on open connections get a response with
- * `Connection: close`, and idle connections are closed after 500 ms.
- * @param delayMs time between the signal and the close, 5 s at most
+ * `Connection: close`, and idle connections are closed after 500 ms. `delayMs` is the time between the signal and the close, 5 s at most.
  */
-export function drainOnClose(app: FastifyInstance, delayMs: number) {
-  const { connections, server } = app;
-  let isClosing = false;
-  app.addHook('onSend', ({ raw: { socket } }, { raw }, payload, done) => {
-    if (isClosing && !raw.headersSent) {
-      // Node.js closes the connection after this header, and would lose the responses to requests that are pipelined behind.
-      if (connections.get(socket)?.last === raw) raw.setHeader('connection', 'close');
-      else raw.removeHeader('connection');
-    }
-    done(null, payload);
-  });
-  app.addHook('preClose', async () => {
-    if (!server.listening) return;
-    const closed = once(server, 'close');
-    // The close() of an HTTP server closes idle connections at once, and loses requests on their way.
-    Server.prototype.close.call(server);
-    isClosing = true;
-    const lingered = new AbortController();
-    await Promise.race([closed, sleep(LINGER_MS, undefined, { signal: lingered.signal }).catch(() => undefined)]);
-    lingered.abort();
+export const drain = fp<{ delayMs: number }>(
+  (app, { delayMs }, done) => {
+    const { connections, server } = app;
+    let isClosing = false;
+    app.addHook('onSend', (_request, reply, payload, next) => {
+      if (isClosing) void reply.header('connection', 'close');
+      next(null, payload);
+    });
+    app.addHook('preClose', async () => {
+      if (!server.listening) return;
+      const closed = once(server, 'close');
+      // The close() of an HTTP server closes idle connections at once, and loses requests on their way.
+      Server.prototype.close.call(server);
+      isClosing = true;
+      await Promise.race([closed, sleep(LINGER_MS, undefined, { ref: false })]);
 
-    // Connections that become idle later would stay open until their keep-alive timeout.
-    const sweep = setInterval(() => {
-      server.closeIdleConnections();
-      for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
-    }, 50);
-    const abort = setTimeout(
-      () => connections.forEach((_, socket) => cut(app, socket)),
-      ABORT_AFTER_MS - delayMs - LINGER_MS,
-    );
-    // The server does not wait for the log lines of closed requests.
-    await Promise.all(
-      Array.from(connections.keys(), (socket) => new Promise((resolve) => socket.once('close', resolve))),
-    );
-    clearInterval(sweep);
-    clearTimeout(abort);
-  });
-}
+      // Connections that become idle later would stay open until their keep-alive timeout.
+      const sweep = setInterval(() => {
+        server.closeIdleConnections();
+        for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
+      }, 50);
+      const abort = setTimeout(
+        () => connections.forEach((_, socket) => cut(app, socket)),
+        ABORT_AFTER_MS - delayMs - LINGER_MS,
+      );
+      // The server does not wait for the log lines of closed requests.
+      await Promise.all(
+        Array.from(connections.keys(), (socket) => new Promise((resolve) => socket.once('close', resolve))),
+      );
+      clearInterval(sweep);
+      clearTimeout(abort);
+    });
+    done();
+  },
+  { name: 'drain', dependencies: ['connections'] },
+);

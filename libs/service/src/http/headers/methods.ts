@@ -1,29 +1,32 @@
-import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
 
 /** Methods of the contracts. */
 export const CONTRACT_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const;
 
-/** Names the methods of a path in `Allow`: in the response to OPTIONS, and in the 404 to a method that the path lacks. */
-export function nameMethods(app: FastifyInstance) {
-  app.addHook('onRequest', (request, reply, done) => {
-    const { method, is404, url } = request;
-    if (is404 || method === 'OPTIONS') {
+/**
+ * Names the methods of a path in `Allow`: in the 404 to a method that the path lacks, and in the 204 to OPTIONS, which a preflight gets
+ * with its headers.
+ */
+export const methods = fp(
+  (app, _options, done) => {
+    app.addHook('onRequest', (request, reply, next) => {
+      const { method, is404, url } = request;
+      if (!is404 && method !== 'OPTIONS') {
+        next();
+        return;
+      }
       // Fastify's types lack the null of its documentation.
       const findRoute = (each: string) => app.findRoute({ method: each, url }) as object | null;
-      const methods: string[] = CONTRACT_METHODS.filter((each) => findRoute(each) !== null);
-      if (methods.length > 0) void reply.header('allow', [...methods, 'OPTIONS'].join(', '));
-    }
+      const allowed: string[] = CONTRACT_METHODS.filter((each) => findRoute(each) !== null);
+      if (allowed.length > 0) void reply.header('allow', [...allowed, 'OPTIONS'].join(', '));
+      const isKnown = allowed.length > 0 || reply.hasHeader('access-control-allow-methods');
+      if (method === 'OPTIONS' && isKnown) void reply.code(204).send();
+      else next();
+    });
     done();
-  });
-}
-
-/** Responds 204 to OPTIONS of a path that has methods. */
-export function respondToOptions(app: FastifyInstance) {
-  app.addHook('onRequest', ({ method }, reply, done) => {
-    if (method === 'OPTIONS' && reply.hasHeader('allow')) void reply.code(204).send();
-    else done();
-  });
-}
+  },
+  { name: 'methods', dependencies: ['cross-origin'] },
+);
 
 /**
  * Makes the `Location` of a row that a POST to `url` has created. It is relative to that URL, with or without a slash at its end,

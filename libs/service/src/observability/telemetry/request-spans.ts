@@ -1,7 +1,7 @@
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
 import { clientAddress } from '../../http/headers/proxies.ts';
-import { isTraced, type Settings } from '../../settings.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -11,13 +11,20 @@ declare module 'fastify' {
 }
 
 /** Makes a span of each request, by the semantic conventions for HTTP, where traces are exported. */
-export function traceRequests(app: FastifyInstance, settings: Settings) {
-  app.decorateRequest('span', null);
-  if (!isTraced(settings)) return;
-  app.addHook('onRequest', (request, _reply, done) => {
+export const requestSpans = fp<{ isTraced: boolean }>(
+  (app, { isTraced }, done) => {
+    app.decorateRequest('span', null);
+    if (isTraced) traceRequests(app);
+    done();
+  },
+  { name: 'request spans', dependencies: ['connections'] },
+);
+
+function traceRequests(app: FastifyInstance) {
+  app.addHook('onRequest', (request, _reply, next) => {
     const { method, headers, routeOptions } = request;
     if (routeOptions.config.isForMachines) {
-      done();
+      next();
       return;
     }
     const name = routeOptions.url === undefined ? method : `${method} ${routeOptions.url}`;
@@ -25,12 +32,12 @@ export function traceRequests(app: FastifyInstance, settings: Settings) {
     const span = trace.getTracer('@rest-services/service').startSpan(name, { kind: SpanKind.SERVER }, parent);
     if (span.isRecording()) span.setAttributes(attributesOf(request));
     request.span = span;
-    context.with(trace.setSpan(parent, span), done);
+    context.with(trace.setSpan(parent, span), next);
   });
   // The events of a body have the context of the connection, where statements would find no span.
-  app.addHook('preValidation', ({ span }, _reply, done) => {
-    if (span === null || trace.getActiveSpan() === span) done();
-    else context.with(trace.setSpan(context.active(), span), done);
+  app.addHook('preValidation', ({ span }, _reply, next) => {
+    if (span === null || trace.getActiveSpan() === span) next();
+    else context.with(trace.setSpan(context.active(), span), next);
   });
   app.addHook('onResponse', ({ span }, { statusCode }, done) => {
     span?.setAttribute('http.response.status_code', statusCode);
