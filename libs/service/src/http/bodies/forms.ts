@@ -1,16 +1,40 @@
-import { isUtf8 } from 'node:buffer';
+import { pipeline, Transform } from 'node:stream';
+import formbody from '@fastify/formbody';
 import { HttpError } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
 import { urlEncodedReader } from '../../schema/url-encoded.ts';
 import { FORM_TYPE, NOT_UTF8, withoutByteOrderMark } from './json-body.ts';
 
 /** Accepts forms in UTF-8 and reads these fields of them. */
-export function acceptForms(app: FastifyInstance, names: readonly string[]) {
+export async function acceptForms(app: FastifyInstance, names: readonly string[]) {
   const read = urlEncodedReader(names);
-  app.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer' }, (_request, body: Buffer, done) => {
-    const values = isUtf8(body) ? read(withoutByteOrderMark(body.toString())) : { body: null };
-    // A field whose percent-encoded bytes are not UTF-8 is null.
-    if (Object.values(values).includes(null)) done(new HttpError(400, NOT_UTF8));
-    else done(null, values);
+  await app.register(formbody, {
+    parser(text: string) {
+      const values = read(withoutByteOrderMark(text));
+      if (Object.values(values).includes(null)) throw new HttpError(400, NOT_UTF8);
+      return values;
+    },
+  });
+  // The parser gets text, in which bytes that are not UTF-8 have become U+FFFD.
+  app.addHook('preParsing', ({ headers }, _reply, payload, done) => {
+    const isForm = headers['content-type']?.toLowerCase().startsWith(FORM_TYPE);
+    done(null, isForm ? pipeline(payload, utf8Only(), () => undefined) : payload);
+  });
+}
+
+/** Passes bytes on, and fails with an HttpError 400 when they are not UTF-8. */
+function utf8Only() {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decode = (chunk?: Buffer) => {
+    try {
+      decoder.decode(chunk, { stream: chunk !== undefined });
+      return null;
+    } catch {
+      return new HttpError(400, NOT_UTF8);
+    }
+  };
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) => done(decode(chunk), chunk),
+    flush: (done) => done(decode()),
   });
 }
