@@ -99,6 +99,7 @@ test('docker/README.md lists the settings that there are, each with its default'
   const defaults: Record<string, unknown> = {
     ...loadSettings({ DATABASE_URL }, 1),
     PORT: 'that of the service',
+    HOST: 'all addresses',
     DATABASE_URL: 'none, required',
     DATABASE_MIGRATION_URL: 'DATABASE_URL',
     DATABASE_POOLER: 'none',
