@@ -148,7 +148,7 @@ export class SessionPool {
       try {
         return await this.#connectWithPassword();
       } catch (error) {
-        if (isPoolTimeout(error) || this.#inUse === 0) throw error;
+        if (isPoolTimeout(error) || this.#inUse + this.pool.idleCount === 0) throw error;
         if (performance.now() - this.#refusedAt > RECENT_MS)
           this.#options.onConnectionError(error as Error, this.target.server, 'database connection refused');
         this.#refusedAt = performance.now();

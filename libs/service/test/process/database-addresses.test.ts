@@ -73,10 +73,9 @@ test('A server that refuses further connections: requests and /readyz use those 
     const traffic = load(url, ['/notes', '/notes/1?a=b', { method: 'POST', path: '/notes', body: title }], 32);
     await traffic.until(({ status }) => status === 201, 100);
     expect(await getJson(`${url}/readyz`)).toEqual([200, { message: 'ready' }]);
-    const statuses = new Set((await traffic.stop()).map(({ status }) => status));
     // On a busy machine, some wait for too long.
-    statuses.delete(503);
-    expect(statuses).toEqual(new Set([200, 201, 404]));
+    const failed = (await traffic.stop()).filter(({ status }) => ![200, 201, 404, 503].includes(status!));
+    expect(failed).toEqual([]);
     expect(await service.logged(/^database connection refused$/)).toMatchObject({ err: { code: '53300' } });
     await sql`alter role ${role} connection limit 20`.execute(db);
     service.child.kill('SIGKILL');
