@@ -25,8 +25,8 @@ export const isPoolTimeout = (error: unknown) =>
 export const isReadOnlyError = (error: unknown) => errorCode(error) === SQLSTATE.READ_ONLY_SQL_TRANSACTION;
 
 /**
- * Whether a prepared statement may have failed because of what it was prepared with: a row has another type (0A000), a column or a type
- * is another one (42703, 42804), or the session has forgotten it (26000).
+ * Whether a statement may have failed because its preparation is out of date: a row has another type (0A000), a column has gone or has
+ * another type (42703, 42804), or the session has forgotten the statement (26000).
  */
 export const isOfPreparation = (error: unknown) => /^(0A000|42|26000)/.test(errorCode(error));
 
