@@ -83,6 +83,9 @@ export function randomUser(page: Page, name: string, random: (below: number) => 
     async undo() {
       diary.hasUndone = true;
       await page.locator('h1').press('ControlOrMeta+z');
+      // An edit that is taken back before it is sent, where another person has written too, is not written at all.
+      const [, text] = /Undone: “(.*)” is “/.exec(await page.locator('.notices').innerText()) ?? [];
+      for (const edit of diary.edits) if (edit.to === text) edit.isDropped = true;
     },
     async search() {
       const text = ['', 'A', 'B1', '.'][random(4)]!;

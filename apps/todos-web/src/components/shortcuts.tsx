@@ -17,8 +17,8 @@ const KEYS = [
   ['Space', 'tick the todo, or not'],
   ['F2', 'edit the todo'],
   ['Ctrl Z', 'undo the last change'],
-  ['Shift Space', 'select everything from the last one'],
-  ['Esc', 'leave a field or the selection; close a message'],
+  ['Shift Space', 'select up to here'],
+  ['Esc', 'leave a field, a selection, a message'],
 ];
 
 /** Under which this browser keeps that a person has turned the single letters off. */

@@ -35,7 +35,6 @@ function Waiting() {
       <p>
         {why ?? (elsewhere > 0 && 'Another tab is sending.')}{' '}
         {(whyKept ?? !isOnline) && 'What is shown may be out of date.'}{' '}
-        {!isOnline && count === 0 && 'What you change is sent when you are back online.'}
         {count > 0 && (
           <>
             <b>{changesAre(count)} not sent yet.</b>{' '}

@@ -9,7 +9,7 @@ export function Home() {
   const load = useFreshLoad(loadTodos, isListTagged);
   return (
     <Page heading="What’s left to do?">
-      <p class="lead">Write it down, find it again, tick it off. Everybody who opens this page shares one list.</p>
+      <p class="lead">Everybody who opens this page shares one list.</p>
       {load.problem && (
         <Failure what={`Your todos could not be counted${timesLoaded > 0 ? ' anew' : ''}.`} load={load} />
       )}
