@@ -8,6 +8,7 @@ export { startProcess, type LogLine } from './service/process.ts';
 export { sendJson } from './http/send-json.ts';
 export { startService, type TestService } from './service/start-service.ts';
 export { testColumnValues } from './suites/column-values.ts';
+export { expectReadme } from './suites/readme.ts';
 export { testSharedParts } from './suites/shared-parts.ts';
 export { createMigratedDatabase } from './database/migrated-database.ts';
 export { openResponseHolder } from './database/response-holder.ts';

@@ -32,7 +32,7 @@ const ENDING = [
 /** Others, and where they are typed, or why they can't be. */
 const ELSEWHERE: [RegExp, string][] = [
   [
-    /^(ITEMS_PORT=8090 )?npm start( -- items)?$|^npm run dev -- items$/,
+    /^(ITEMS_PORT=8090 )?npm start( -- [\w-]+)?$|^npx nx serve items$/,
     'above, with other names; ports come from there',
   ],
   [/^HOST=0\.0\.0\.0 npm start$/, 'stack.test.ts, with another address'],

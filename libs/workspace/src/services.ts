@@ -5,9 +5,9 @@ import { join } from 'node:path';
 export interface Service {
   /** Name of its folder in `apps`, of its Nx project and of its database. */
   name: string;
-  /** Default port, which the service has to itself when it runs alone. */
+  /** Default of PORT. */
   port: number;
-  /** Port on a machine that runs all services. */
+  /** Port of `npm start` and Compose, on which no other service is. */
   localPort: number;
   /** Path of its list of records. */
   path: string;

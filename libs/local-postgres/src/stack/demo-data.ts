@@ -40,8 +40,8 @@ try {
 }
 
 /** Finds a service of the whole stack, or one that runs alone. Another one may be on its port. @returns the URL of its list */
-async function findService({ name, port, localPort, path }: Service) {
-  for (const place of [placeOf(name, localPort), placeOf(name, port, true)]) {
+async function findService({ name, localPort, path }: Service) {
+  for (const place of [placeOf(name, localPort), placeOf(name, localPort, true)]) {
     const url = `http://${inUrl(host)}:${place.port}`;
     if (await serves(url, path)) return url + path;
   }

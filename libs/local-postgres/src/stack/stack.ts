@@ -53,8 +53,8 @@ async function run(chosen: Service[], { watch, inspect }: { watch: boolean; insp
     console.warn(`HOST is ${process.env.HOST}, which is not an IP address: the services listen on ${host}.`);
   if (!isAlone && process.env.PORT)
     console.warn('PORT is that of a service alone. ITEMS_PORT and the like are those of several.');
-  const places = chosen.map(({ name, port, localPort, path }) => ({
-    ...placeOf(name, isAlone ? port : localPort, isAlone),
+  const places = chosen.map(({ name, localPort, path }) => ({
+    ...placeOf(name, localPort, isAlone),
     path,
   }));
   const clientPlaces = chosen.flatMap(({ client }) => (client && fromSources ? placeOf(client, CLIENT_PORT) : []));

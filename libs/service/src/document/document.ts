@@ -74,6 +74,12 @@ export async function addDocument(app: FastifyInstance, info: DocumentInfo, erro
     },
   });
   app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+  // Relative, so that they hold under the path prefix of a proxy.
+  app.addHook('onRequest', ({ is404, url }, reply, done) => {
+    if (is404 && url === '/')
+      void reply.header('link', '<docs>; rel="service-doc", <openapi.json>; rel="service-desc"');
+    done();
+  });
 }
 
 /** A shape beside what OpenAPI says of a response. */

@@ -61,6 +61,11 @@ describe('Endpoints', () => {
       const { status } = await fetch(new URL(file, url));
       expect([file, status]).toEqual([expect.stringMatching(/^\/docs\//), 200]);
     }
+    const root = await fetch(url);
+    expect([root.status, root.headers.get('link')]).toEqual([
+      404,
+      '<docs>; rel="service-doc", <openapi.json>; rel="service-desc"',
+    ]);
   });
 
   test('the Location of a 201 is the URL of the new record', async () => {

@@ -5,17 +5,20 @@ import type { SharedProcess } from '../service/processes.ts';
 
 /** Declares the test that sends the curl lines of the app's README in their order to a service with empty tables. */
 export function testReadme(shared: SharedProcess) {
-  test('README: each curl line gets the response below it', async () => {
-    const lines = readFileSync('README.md', 'utf8').split('\n');
-    const examples = lines.flatMap((line, index) => (line.startsWith('curl ') ? [[line, lines[index + 1]!]] : []));
-    expect(examples.length).toBeGreaterThan(5);
-    for (const [line, below] of examples as [string, string][]) {
-      const { path, ...init } = parseCurl(line);
-      const response = await fetch(shared.url + path, init);
-      const received = `# ${response.status} ${await response.text()}`.trim();
-      expect([line, received]).toEqual([line, expect.stringMatching(patternOf(below))]);
-    }
-  });
+  test('README: each curl line gets the response below it', () => expectReadme('README.md', shared.url));
+}
+
+/** Sends the curl lines of a README in their order to a service with empty tables, and expects the responses below them. */
+export async function expectReadme(file: string, url: string) {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const examples = lines.flatMap((line, index) => (line.startsWith('curl ') ? [[line, lines[index + 1]!]] : []));
+  expect(examples.length).toBeGreaterThan(5);
+  for (const [line, below] of examples as [string, string][]) {
+    const { path, ...init } = parseCurl(line);
+    const response = await fetch(url + path, init);
+    const received = `# ${response.status} ${await response.text()}`.trim();
+    expect([line, received]).toEqual([line, expect.stringMatching(patternOf(below))]);
+  }
 }
 
 /** Reads a curl line with the options that the READMEs use. */
