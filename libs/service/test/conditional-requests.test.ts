@@ -38,9 +38,14 @@ async function statementsOf(url: string, method: string) {
     const metrics = await (await fetch(`${url}/metrics`)).text();
     return Number(/^database_pool_wait_seconds_count (\d+)$/m.exec(metrics)![1]);
   };
-  const before = await count();
-  expect((await read(url, all, undefined, method)).status).toBe(200);
-  return (await count()) - before;
+  // The smallest of some, because the service folds row counts meanwhile.
+  let least = Infinity;
+  for (let turn = 0; turn < 10; turn += 1) {
+    const before = await count();
+    expect((await read(url, all, undefined, method)).status).toBe(200);
+    least = Math.min(least, (await count()) - before);
+  }
+  return least;
 }
 
 /** What compression makes of a strong tag: that of the service itself, Apache's, nginx's and HAProxy's, and one unheard of. */

@@ -5,8 +5,9 @@ import { TestEnvironment } from 'jest-environment-node';
  * of a failed test why its services responded 503.
  */
 export default class extends TestEnvironment {
+  /** @param {{ name: string, test?: { errors: unknown[] } }} event */
   async handleTestEvent({ name, test }) {
-    if (name === 'test_done' && test.errors.length > 0) this.global.explainRefusals?.();
+    if (name === 'test_done' && test?.errors.length) this.global.explainRefusals?.();
     if (name === 'run_finish') await this.global.closeOpen?.();
   }
 

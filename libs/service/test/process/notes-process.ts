@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import { openTestConnection, processesOf, sendJson, type LogLine } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { notesMain } from '../notes/bundled.ts';
@@ -11,7 +12,9 @@ export async function insertNotes(count: number, databaseUrl = notes.database.ur
 }
 
 export async function createNote(url: string) {
-  return (await sendJson(url, 'POST', '/notes', { title: 'a' })).body as { id: number };
+  const { status, body } = await sendJson(url, 'POST', '/notes', { title: 'a' });
+  expect([status, body]).toEqual([201, { id: expect.any(Number) }]);
+  return body as { id: number };
 }
 
 /** Excludes the log lines of a busy machine, on which it may take too long to connect. */
