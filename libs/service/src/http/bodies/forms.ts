@@ -1,4 +1,4 @@
-import { pipeline, Transform } from 'node:stream';
+import { Transform, type Readable } from 'node:stream';
 import formbody from '@fastify/formbody';
 import { HttpError } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
@@ -18,8 +18,15 @@ export async function acceptForms(app: FastifyInstance, names: readonly string[]
   // The parser gets text, in which bytes that are not UTF-8 have become U+FFFD.
   app.addHook('preParsing', ({ headers }, _reply, payload, done) => {
     const isForm = headers['content-type']?.toLowerCase().startsWith(FORM_TYPE);
-    done(null, isForm ? pipeline(payload, utf8Only(), () => undefined) : payload);
+    done(null, isForm ? utf8Of(payload as Readable) : payload);
   });
+}
+
+/** The rest of a body that is not UTF-8 is read and dropped: pipeline() would destroy it, and the connection before its response. */
+function utf8Of(body: Readable) {
+  const text = utf8Only().on('error', () => body.resume());
+  body.on('error', (error) => text.destroy(error));
+  return body.pipe(text);
 }
 
 /** Passes bytes on, and fails with an HttpError 400 when they are not UTF-8. */
