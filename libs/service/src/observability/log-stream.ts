@@ -10,8 +10,14 @@ const EXIT_LIMIT_MS = 500;
 // Reading the property makes a pipe or a socket non-blocking: a thread that waits for a reader would keep the process from its exit.
 Reflect.get(process, 'stdout');
 
-/** Standard output, written in the background. Without a minimum length, flush() would not wait. */
-export const logStream = pino.destination({ fd: 1, sync: false, minLength: 1, maxLength: MAX_UNWRITTEN_BYTES });
+/** Standard output, written in the background by blocks, and what is left ten times a second: a write a line takes 1.5 us more. */
+export const logStream = pino.destination({
+  fd: 1,
+  sync: false,
+  minLength: 4_096,
+  periodicFlush: 100,
+  maxLength: MAX_UNWRITTEN_BYTES,
+});
 
 // The service goes on without its log, because there is no other place to report the error. The next line tries again.
 logStream.on('error', () => undefined);

@@ -11,6 +11,7 @@ export const compression = fp(
     await app.register(compress, {
       globalDecompression: false,
       encodings: ['gzip'],
+      customTypes: /^text\/|json|javascript|svg/,
       threshold: MIN_COMPRESSED_BYTES,
       zlibOptions,
     });
