@@ -85,6 +85,7 @@ describe('When the service is', () => {
     await description().fill('Buy milk');
     await stop(first);
     await button('Save').click();
+    await checkbox('Buy milk').waitFor();
     await shows(page(), /^The server cannot be reached\. .* 1 change is not sent yet\./);
     await page().reload();
     await shows(page(), /^The server cannot be reached\. .* 1 change is not sent yet\./);
