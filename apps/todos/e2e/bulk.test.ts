@@ -41,7 +41,6 @@ describe('Many todos ticked at once', () => {
         .count(),
     ).toBe(0);
     await page().getByRole('progressbar', { name: '100 of 300 todos are done' }).waitFor();
-    await axeFindsNothing(page());
     release();
     await shows(page(), /^300 todos are done\.$/);
     expect(await doneInDatabase()).toBe(300);
@@ -68,6 +67,8 @@ describe('Many todos ticked at once', () => {
     const release = await tickSlowly();
     const counts = ['All 300', 'Open 200', 'Done 100'];
     await settles(ui.filters, counts);
+    // Where it takes so long that the page sends the held ones again, nothing here counts them.
+    await axeFindsNothing(page());
     await page().goto('/');
     await shows(page(), '200 open');
     await shows(page(), '100 of 300 todos are done.');
