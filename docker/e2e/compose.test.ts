@@ -31,14 +31,14 @@ const tableRows = (page: string) =>
     .filter((line) => line.startsWith('| '))
     .map((row) => row.replace(/^\| | *\|$/g, '').split(/ *\| */));
 
-test('README.md says where each service is, and its port by default', () => {
+test('README.md says where each service is, and its own README its port by default', () => {
   const rows = tableRows(read('README.md'));
-  for (const { name, port, localPort, path } of registered)
-    expect(rows).toContainEqual([
-      `[${name}](apps/${name}/README.md)`,
-      `http://localhost:${localPort}${path}`,
-      `${port}`,
-    ]);
+  for (const { name, port, localPort, path } of registered) {
+    expect(rows).toContainEqual([`[${name}](apps/${name}/README.md)`, `http://localhost:${localPort}${path}`]);
+    const readme = read(`apps/${name}/README.md`);
+    expect(readme).toContain(`both at http://localhost:${localPort},`);
+    expect(readme).toContain(`listens on \`PORT\`, by default ${port}.`);
+  }
   expect(new Set(registered.map(({ localPort }) => localPort)).size).toBe(registered.length);
 });
 
