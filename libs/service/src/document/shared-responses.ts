@@ -110,56 +110,47 @@ export function sharedResponses(
   { failure, includeCode }: ErrorFormat,
   referenced: (shape: object) => object,
 ): SharedResponses {
-  const share = (name: string, description: string, example: object, headers: object = headersOfAll) => {
-    const schema = referenced('error' in example ? StorageError : Message);
-    return {
-      name,
-      response: { description, headers: { ...headers }, content: { 'application/json': { schema, example } } },
-    };
+  const share = (name: string, description: string, example?: object, headers: object = headersOfAll) => {
+    const schema = example && referenced('error' in example ? StorageError : Message);
+    const content = example && { content: { 'application/json': { schema: schema!, example } } };
+    return { name, response: { description, headers: { ...headers }, ...content } };
   };
-  const shareMessage = (name: string, description: string, message: string, headers?: object) =>
-    share(name, description, { message }, headers);
   return {
-    304: {
-      name: 'NotModified',
-      response: {
-        description: 'The client has the current version: its entity tag is in If-None-Match.',
-        headers: { ...headersOfAll, ...tagHeaders },
-      },
-    },
-    400: shareMessage('BadRequest', 'The request is not valid. The message says why.', 'The request is not valid HTTP'),
-    404: shareMessage('NotFound', 'There is no such record.', 'Not found'),
-    408: shareMessage(
+    304: share('NotModified', 'The client has the current version: its entity tag is in If-None-Match.', undefined, {
+      ...headersOfAll,
+      ...tagHeaders,
+    }),
+    400: share('BadRequest', 'The request is not valid. The message says why.', {
+      message: 'The request is not valid HTTP',
+    }),
+    404: share('NotFound', 'There is no such record.', { message: 'Not found' }),
+    408: share(
       'RequestTimeout',
       'The request has not arrived in time: its headers in 5 s, its body in 10 s.',
-      'The request has not arrived in time',
+      { message: 'The request has not arrived in time' },
       {},
     ),
-    412: shareMessage(
-      'PreconditionFailed',
-      'The record has none of the entity tags in If-Match. Nothing has been changed.',
-      'The record has changed since it was read',
-    ),
-    413: shareMessage('ContentTooLarge', 'The body is larger than 1 MiB.', 'Request body is too large'),
-    415: shareMessage(
-      'UnsupportedMediaType',
-      'The body has another media type or encoding than the service reads.',
-      'Unsupported Media Type',
-    ),
-    431: shareMessage(
+    412: share('PreconditionFailed', 'The record has none of the entity tags in If-Match. Nothing has been changed.', {
+      message: 'The record has changed since it was read',
+    }),
+    413: share('ContentTooLarge', 'The body is larger than 1 MiB.', { message: 'Request body is too large' }),
+    415: share('UnsupportedMediaType', 'The body has another media type or encoding than the service reads.', {
+      message: 'Body must be in UTF-8 and not compressed',
+    }),
+    431: share(
       'HeaderFieldsTooLarge',
       'The URL and the headers are longer than 16 KiB together.',
-      'The URL and the headers are too long',
+      { message: 'The URL and the headers are too long' },
       {},
     ),
     500: share('InternalServerError', 'The service or its database has failed.', {
       message: failure,
       ...(includeCode && { error: { code: '57P03' } }),
     }),
-    503: shareMessage(
+    503: share(
       'ServiceUnavailable',
       'The service is overloaded and has done nothing. The same request may succeed in a moment.',
-      'The service is overloaded, try again in a moment',
+      { message: 'The service is overloaded, try again in a moment' },
       { ...headersOfAll, 'retry-after': header('RetryAfter') },
     ),
   };
@@ -209,21 +200,13 @@ export function withSharedParts(path: Record<string, Operation>, shared: SharedR
   };
 }
 
-/** The parts that the operations of these paths refer to. */
+/** The components that operations share and these paths refer to. */
 export function sharedComponents(paths: object, shared: SharedResponses) {
-  const all = Object.fromEntries(Object.values(shared).map(({ name, response }) => [name, response]));
-  const responses = usedIn(paths, 'responses', all);
-  return {
-    responses,
-    parameters: usedIn(paths, 'parameters', parameters),
-    headers: usedIn({ paths, responses }, 'headers', headers),
-  };
-}
-
-/** The components of a kind that `parts` refer to. */
-function usedIn<Component>(parts: object, kind: string, components: Record<string, Component>) {
-  const text = JSON.stringify(parts);
-  return Object.fromEntries(
-    Object.entries(components).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
-  );
+  const responses = Object.fromEntries(Object.values(shared).map(({ name, response }) => [name, response]));
+  const text = JSON.stringify([paths, responses]);
+  const used = Object.entries({ responses, parameters, headers }).map(([kind, components]) => {
+    const isUsed = ([name]: [string, object]) => text.includes(`"#/components/${kind}/${name}"`);
+    return [kind, Object.fromEntries(Object.entries<object>(components).filter(isUsed))];
+  });
+  return Object.fromEntries(used) as object;
 }
