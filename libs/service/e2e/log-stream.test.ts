@@ -40,6 +40,20 @@ test('of a log that is not read, 8 MiB of whole lines are kept, and later lines 
   expect(bytes).toBeLessThan(9 * MiB);
 });
 
+test('the last lines before an exit are written, whatever is being written', async () => {
+  const module = JSON.stringify(join(import.meta.dirname, '../src/observability/log-stream.ts'));
+  const exiting = `
+    import { flushLog, logStream } from ${module};
+    logStream.write('a'.repeat(5_000) + '\\n');
+    logStream.write('last\\n');
+    await flushLog();
+    process.exit(0);`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', exiting], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  expect((await text(child.stdout)).split('\n').slice(1)).toEqual(['last', '']);
+});
+
 /** Starts a service that writes its log there, and waits until it serves. */
 async function startWith(output: number | 'pipe', environment: NodeJS.ProcessEnv) {
   const PORT = `${await freePort()}`;

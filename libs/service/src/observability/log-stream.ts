@@ -27,6 +27,7 @@ logStream.flushSync = () => undefined;
 
 /** Waits until the log has been written, or can't be: to be called before the process exits. */
 export async function flushLog() {
-  const written = new Promise<void>((resolve) => logStream.flush(() => resolve()));
-  await Promise.race([written, sleep(EXIT_LIMIT_MS)]);
+  const flushed = () => new Promise<void>((resolve) => logStream.flush(() => resolve()));
+  // A flush beside a write ends with that write, and may leave lines of less than a block.
+  await Promise.race([flushed().then(flushed), sleep(EXIT_LIMIT_MS)]);
 }
