@@ -80,11 +80,9 @@ describe('With OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       const { attributes } = await named(receiver, 'GET /notes/:id');
       return [attributes['client.address'], attributes['server.address'], attributes['url.scheme']];
     };
-    const forwarded = { forwarded: 'for=203.0.113.7;host=example.org;proto=https' };
     const trusted = ['203.0.113.7', 'example.org', 'https'];
-    expect(await attributesOf(headers, { TRUST_PROXY: 'loopback' })).toEqual(trusted);
-    expect(await attributesOf(forwarded, { TRUST_PROXY: '1' })).toEqual(trusted);
-    expect(await attributesOf({ ...headers, ...forwarded }, {})).toEqual(['127.0.0.1', '127.0.0.1', 'http']);
+    for (const TRUST_PROXY of ['loopback', '1']) expect(await attributesOf(headers, { TRUST_PROXY })).toEqual(trusted);
+    expect(await attributesOf(headers, {})).toEqual(['127.0.0.1', '127.0.0.1', 'http']);
   });
 
   test('each statement of a request has a span without its values', async () => {
