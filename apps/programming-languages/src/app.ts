@@ -22,7 +22,7 @@ export async function buildApp(db: Database<LanguagesDatabase>, settings: Settin
     includeCode: false,
     constraints,
   });
-  acceptForms(app, columnsOf(schemas.Language));
+  await acceptForms(app, columnsOf(schemas.Language));
 
   const languages = new Repository(db, 'programming_language', {
     row: schemas.StoredLanguage,

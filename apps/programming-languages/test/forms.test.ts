@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startService } from '@rest-services/testing';
@@ -51,6 +53,15 @@ describe('A form', () => {
       expect(await post(Buffer.from(form, 'latin1'))).toEqual([400, 'Body is not valid UTF-8']);
     },
   );
+
+  test('that is not UTF-8 is refused before all of it has arrived', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '1000000' };
+    const sent = request(`${service.url}/programming-languages`, { method: 'POST', headers });
+    sent.on('error', () => undefined).write(Buffer.from('name=\xff'.padEnd(200_000, 'x'), 'latin1'));
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(400);
+    sent.destroy();
+  });
 
   test('of another type gets 415, which says what is accepted', async () => {
     const message = 'Content-Type must be application/json or application/x-www-form-urlencoded';

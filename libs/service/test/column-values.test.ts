@@ -72,7 +72,7 @@ const createTestApp = (settings: Settings) =>
 
 async function buildApp(db: Database<ThingsDatabase>, settings: Settings) {
   const app = await createTestApp(settings);
-  acceptForms(app, columnsOf(choices));
+  await acceptForms(app, columnsOf(choices));
   const things = new Repository(db, 'thing', {
     row: Thing,
     insert: createThing,

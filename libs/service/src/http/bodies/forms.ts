@@ -1,15 +1,47 @@
-import { isUtf8 } from 'node:buffer';
+import { Transform, type Readable } from 'node:stream';
+import formbody from '@fastify/formbody';
 import { HttpError } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
 import { urlEncodedReader } from '../../schema/url-encoded.ts';
 import { FORM_TYPE, NOT_UTF8, withoutByteOrderMark } from './json-body.ts';
 
 /** Accepts forms in UTF-8 and reads these fields of them. */
-export function acceptForms(app: FastifyInstance, names: readonly string[]) {
+export async function acceptForms(app: FastifyInstance, names: readonly string[]) {
   const read = urlEncodedReader(names);
-  app.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer' }, (_request, body: Buffer, parsed) => {
-    const values = read(withoutByteOrderMark(body.toString()));
-    if (isUtf8(body) && !Object.values(values).includes(null)) parsed(null, values);
-    else parsed(new HttpError(400, NOT_UTF8));
+  await app.register(formbody, {
+    parser(text: string) {
+      const values = read(withoutByteOrderMark(text));
+      if (Object.values(values).includes(null)) throw new HttpError(400, NOT_UTF8);
+      return values;
+    },
+  });
+  // The parser gets text, in which bytes that are not UTF-8 have become U+FFFD.
+  app.addHook('preParsing', ({ headers }, _reply, payload, done) => {
+    const isForm = headers['content-type']?.toLowerCase().startsWith(FORM_TYPE);
+    done(null, isForm ? utf8Of(payload as Readable) : payload);
+  });
+}
+
+/** The rest of a body that is not UTF-8 is read and dropped: pipeline() would destroy it, and the connection before its response. */
+function utf8Of(body: Readable) {
+  const text = utf8Only().on('error', () => body.resume());
+  body.on('error', (error) => text.destroy(error));
+  return body.pipe(text);
+}
+
+/** Passes bytes on, and fails with an HttpError 400 when they are not UTF-8. */
+function utf8Only() {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decode = (chunk?: Buffer) => {
+    try {
+      decoder.decode(chunk, { stream: chunk !== undefined });
+      return null;
+    } catch {
+      return new HttpError(400, NOT_UTF8);
+    }
+  };
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) => done(decode(chunk), chunk),
+    flush: (done) => done(decode()),
   });
 }
