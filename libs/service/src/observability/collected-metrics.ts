@@ -1,4 +1,4 @@
-import type { Distribution } from '@rest-services/database';
+import { Distribution } from '@rest-services/database';
 import type { Metric, Registry } from 'prom-client';
 
 /** A value of a metric. The name is that of the metric unless a histogram gives another. */
@@ -8,42 +8,30 @@ interface Sample {
   value: number;
 }
 
-/** Adds metrics whose values others have: those of prom-client take a microsecond for each value that is counted. */
-export class CollectedMetrics {
-  readonly #registry: Registry;
+/** Adds a metric whose values others have: those of prom-client take a microsecond for each value that is counted. */
+export type AddMetric = (
+  type: 'gauge' | 'counter' | 'histogram',
+  name: string,
+  help: string,
+  collect: () => number | Sample[] | Distribution,
+) => void;
 
-  constructor(registry: Registry) {
-    this.#registry = registry;
-  }
-
-  gauge(name: string, help: string, collect: () => number | Sample[]) {
-    this.#add('gauge', name, help, collect);
-  }
-
-  counter(name: string, help: string, collect: () => number | Sample[]) {
-    this.#add('counter', name, help, collect);
-  }
-
-  histogram(name: string, help: string, distribution: Distribution) {
-    this.#add('histogram', name, help, () => distributed(name, distribution));
-  }
-
-  #add(type: string, name: string, help: string, collect: () => number | Sample[]) {
-    const get = () => {
-      const collected = collect();
-      const values = typeof collected === 'number' ? [{ labels: {}, value: collected }] : collected;
-      return Promise.resolve({ name, help, type, aggregator: 'sum', values });
-    };
+export const collectedMetrics =
+  (registry: Registry): AddMetric =>
+  (type, name, help, collect) => {
+    const get = () => Promise.resolve({ name, help, type, aggregator: 'sum', values: samplesOf(name, collect()) });
     // The registry needs no more of a metric than its name and `get`.
-    this.#registry.registerMetric({ name, get } as unknown as Metric);
-  }
-}
+    registry.registerMetric({ name, get } as unknown as Metric);
+  };
 
 /** A sample for each value of a label. */
 export const by = (label: string, values: Iterable<readonly [string, number]>): Sample[] =>
   Array.from(values, ([name, value]) => ({ labels: { [label]: name }, value }));
 
-function distributed(name: string, { bounds, counts, sum }: Distribution): Sample[] {
+function samplesOf(name: string, collected: number | Sample[] | Distribution): Sample[] {
+  if (typeof collected === 'number') return [{ labels: {}, value: collected }];
+  if (!(collected instanceof Distribution)) return collected;
+  const { bounds, counts, sum } = collected;
   let count = 0;
   const buckets = counts.map((value, index) => ({
     metricName: `${name}_bucket`,

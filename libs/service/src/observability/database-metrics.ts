@@ -1,10 +1,12 @@
 import type { Database } from '@rest-services/database';
 import type { RowCountState } from '../fold-row-counts.ts';
-import { by, type CollectedMetrics } from './collected-metrics.ts';
+import { by, type AddMetric } from './collected-metrics.ts';
 import type { Health } from './health.ts';
 import type { TaskFailures } from './task-failures.ts';
 
 export interface Measured<Tables> {
+  /** Name of the service. */
+  service: string;
   db: Database<Tables>;
   health: Health;
   rowCounts: RowCountState;
@@ -13,10 +15,11 @@ export interface Measured<Tables> {
 
 /** Adds what the service knows of its database: connections, statements, migrations, rows. */
 export function addDatabaseMetrics<Tables>(
-  metrics: CollectedMetrics,
+  add: AddMetric,
   { db, health, rowCounts: { totals, openChanges, foldedAt }, taskFailures }: Measured<Tables>,
 ) {
-  metrics.gauge(
+  add(
+    'gauge',
     'database_pool_connections',
     'Connections to the database by state, and requests that wait for one.',
     () => {
@@ -24,50 +27,56 @@ export function addDatabaseMetrics<Tables>(
       return by('state', Object.entries({ in_use: inUse, idle, waiting }));
     },
   );
-  metrics.gauge(
+  add(
+    'gauge',
     'database_pool_max_connections',
     'Maximum number of connections to the database: DATABASE_POOL_MAX.',
     () => db.poolMax,
   );
-  metrics.histogram(
+  add(
+    'histogram',
     'database_pool_wait_seconds',
     'Time that statements and transactions waited for a connection.',
-    db.poolWaits,
+    () => db.poolWaits,
   );
-  metrics.histogram(
+  add(
+    'histogram',
     'database_requests_per_statement',
     'Requests that shared a statement, by statement. Pages, lists and rows with a long text are not counted.',
-    db.requestsPerStatement,
+    () => db.requestsPerStatement,
   );
-  metrics.gauge(
-    'database_migrations',
-    'Migrations of this release by state: applied to the database, or pending.',
-    () => by('state', Object.entries(health.migrations ?? {})),
+  add('gauge', 'database_migrations', 'Migrations of this release by state: applied to the database, or pending.', () =>
+    by('state', Object.entries(health.migrations ?? {})),
   );
-  metrics.gauge('database_table_rows', 'Exact number of rows, from the row counts, as of the last ten seconds.', () =>
+  add('gauge', 'database_table_rows', 'Exact number of rows, from the row counts, as of the last ten seconds.', () =>
     by('table', totals),
   );
-  metrics.gauge(
+  add(
+    'gauge',
     'database_read_only',
     'Whether the database takes no writes, on a standby or by a setting, as of the last /readyz or scrape.',
     () => Number(health.isReadOnly),
   );
-  metrics.counter(
+  add(
+    'counter',
     'database_connections_lost_total',
     'Connections that the database has ended, or on which it did not respond in time.',
     () => db.lostConnections,
   );
-  metrics.gauge(
+  add(
+    'gauge',
     'database_row_counts_open_changes',
     'Changes that are not folded into the row counts, up to 100,000, as of the last ten seconds: pages get slower with them.',
     () => by('table', openChanges),
   );
-  metrics.gauge(
+  add(
+    'gauge',
     'database_row_counts_folded_timestamp_seconds',
     'Time of the last fold that kept up with the changes.',
     () => by('table', foldedAt),
   );
-  metrics.counter(
+  add(
+    'counter',
     'database_tasks_failed_total',
     'Failures of work for which no request waits: folds of row counts, deletions of expired idempotency keys.',
     () => by('task', taskFailures.counts),

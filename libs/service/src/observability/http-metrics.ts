@@ -2,13 +2,13 @@ import { SHED_REASONS, TIMEOUT_REASONS, type OverloadReason } from '@rest-servic
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { REFUSED } from '../http/connections/client-errors.ts';
-import { by, type CollectedMetrics } from './collected-metrics.ts';
+import { by, type AddMetric } from './collected-metrics.ts';
 
 /** In seconds. From an answer without a query to the limit at which a request fails. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Adds the metrics of requests by route, of refusals and of dropped connections. */
-export function addHttpMetrics(app: FastifyInstance, registry: Registry, metrics: CollectedMetrics) {
+export function addHttpMetrics(app: FastifyInstance, registry: Registry, add: AddMetric) {
   // Its count by the same labels is the number of requests.
   const duration = new Histogram({
     name: 'http_request_duration_seconds',
@@ -45,21 +45,18 @@ export function addHttpMetrics(app: FastifyInstance, registry: Registry, metrics
   app.server.on('drop', () => dropped.inc());
 
   // Each reason has a 0 from the start. Otherwise, Prometheus would not see the first increase.
-  const addOverloads = (name: string, help: string, reasons: readonly OverloadReason[]) =>
-    metrics.counter(name, help, () =>
-      by(
-        'reason',
-        reasons.map((reason) => [reason, app.overloads.get(reason) ?? 0] as const),
-      ),
-    );
-  addOverloads(
+  const numbersOf = (reasons: readonly OverloadReason[]) => () =>
+    by('reason', new Map(reasons.map((reason) => [reason, app.overloads.get(reason) ?? 0])));
+  add(
+    'counter',
     'http_requests_shed_total',
     'Requests that got 503 at once, before any work, by what was full.',
-    SHED_REASONS,
+    numbersOf(SHED_REASONS),
   );
-  addOverloads(
+  add(
+    'counter',
     'http_requests_timed_out_total',
     'Requests that ran out of time and got 503, or 500 from a silent server, by what they waited for.',
-    TIMEOUT_REASONS,
+    numbersOf(TIMEOUT_REASONS),
   );
 }

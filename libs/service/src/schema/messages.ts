@@ -9,21 +9,14 @@ const NOT_BLANK = String.raw`\S`;
 export function messageOf({ keyword, instancePath, params, parentSchema }: ErrorObject): string {
   const { missingProperty, limit } = params as { missingProperty?: string; limit: number };
   const field = capitalised(missingProperty ?? instancePath.slice(1));
-  if (missingProperty !== undefined)
-    return emptyMessageOf((parentSchema as Shape).properties[missingProperty]!) ?? `${field} cannot be empty`;
-  const column = parentSchema as Column;
-  if (keyword === 'pattern' && column.pattern === NOT_BLANK)
-    return emptyMessageOf(column) ?? `${field} cannot be empty`;
+  const { properties } = parentSchema as { properties: Record<string, Column> };
+  const column = missingProperty === undefined ? (parentSchema as Column) : properties[missingProperty]!;
+  if (missingProperty !== undefined || (keyword === 'pattern' && column.pattern === NOT_BLANK))
+    return column['x-empty-message'] ?? `${field} cannot be empty`;
   if (keyword === 'minLength') return `${field} must be at least ${characters(limit)}`;
   if (keyword === 'maxLength') return `${field} must be at most ${characters(limit)}`;
   return `${field} must be ${described(column)}`;
 }
-
-interface Shape {
-  properties: Record<string, Column>;
-}
-
-const emptyMessageOf = (column: Column) => column['x-empty-message'];
 
 /** `released_year` as `Released year`. */
 export const capitalised = (name: string) => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
