@@ -89,7 +89,7 @@ async function applyPending(
     );
   for (const name of pending) {
     try {
-      onApplied(name, await applyBesideOthers(session, name, migrations[name]!));
+      onApplied(name, await apply(session, name, migrations[name]!));
     } catch (error) {
       // For the log, because an error of PostgreSQL does not say which migration it has ended.
       throw Object.assign(error as Error, { migration: name });
@@ -107,27 +107,22 @@ async function createMigrationTable(db: QueryExecutorProvider) {
     end $$`.execute(db);
 }
 
-/** @returns the duration of the attempt that succeeded */
-async function applyBesideOthers(session: Kysely<unknown>, name: string, migration: Migrations[string]) {
-  for (;;) {
-    const startedAt = performance.now();
-    try {
-      await apply(session, name, migration);
-      return performance.now() - startedAt;
-    } catch (error) {
-      if (errorCode(error) !== SQLSTATE.LOCK_NOT_AVAILABLE) throw error;
-      await sleep(RETRY_MS);
-    }
+/** Applies a migration as soon as other sessions let it. @returns the duration of the attempt that succeeded */
+async function apply(session: Kysely<unknown>, name: string, migration: Migrations[string]): Promise<number> {
+  const startedAt = performance.now();
+  try {
+    if ('createIndexConcurrently' in migration) await createIndex(session, migration);
+    await session.transaction().execute(async (transaction) => {
+      await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(transaction);
+      if ('up' in migration) await migration.up(transaction);
+      await sql`insert into kysely_migration values (${name}, ${new Date().toISOString()})`.execute(transaction);
+    });
+    return performance.now() - startedAt;
+  } catch (error) {
+    if (errorCode(error) !== SQLSTATE.LOCK_NOT_AVAILABLE) throw error;
+    await sleep(RETRY_MS);
+    return apply(session, name, migration);
   }
-}
-
-async function apply(session: Kysely<unknown>, name: string, migration: Migrations[string]) {
-  if ('createIndexConcurrently' in migration) await createIndex(session, migration);
-  await session.transaction().execute(async (transaction) => {
-    await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(transaction);
-    if ('up' in migration) await migration.up(transaction);
-    await sql`insert into kysely_migration values (${name}, ${new Date().toISOString()})`.execute(transaction);
-  });
 }
 
 async function refusePooler(session: QueryExecutorProvider) {

@@ -77,7 +77,7 @@ export class Repository<Table extends Shapes> {
   }
 
   /**
-   * UpdatedFields a row. @returns whether it exists
+   * Updates a row. @returns whether it exists
    * @param version that the row must have, `null` where none was found; of several changes of one version, one is made
    * @throws PreconditionFailedError when the row has another version, or is gone
    */
