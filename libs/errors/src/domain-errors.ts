@@ -35,5 +35,3 @@ export class OverloadedError extends Error {
     this.reason = reason;
   }
 }
-
-export const overloaded = (reason: OverloadReason) => new OverloadedError(reason);

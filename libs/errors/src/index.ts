@@ -1,7 +1,6 @@
 export {
   InvalidInputError,
   NotFoundError,
-  overloaded,
   OverloadedError,
   PreconditionFailedError,
   ReusedKeyError,

@@ -20,7 +20,7 @@ export const SQLSTATE = {
   QUERY_CANCELED: '57014',
 } as const;
 
-/** Classes of SQLSTATEs: their first two characters. */
+/** Classes of SQLSTATEs that may concern the values of one row: their first two characters. */
 export const SQLSTATE_CLASS = { DATA_EXCEPTION: '22', INTEGRITY_CONSTRAINT_VIOLATION: '23' } as const;
 
 /** The SQLSTATE of an error of PostgreSQL, or the name of a system error; empty if it has neither. */

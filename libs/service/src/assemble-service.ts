@@ -41,10 +41,11 @@ export async function assembleService<Tables>(
     pooler: settings.DATABASE_POOLER,
     readsFrom: connectionOf(settings, 'DATABASE_READ_URL'),
   };
+  const taskFailures = new TaskFailures();
   const db = new Database<Tables>({
     ...pooled,
     poolMax: settings.DATABASE_POOL_MAX,
-    onKeysNotDeleted: (error) => taskFailures.report('delete_expired_keys', error),
+    onKeysNotDeleted: (error) => taskFailures.report('delete_expired_keys', error, app.log),
   });
   const app = await buildApp(db, settings);
   const lifecycle: Lifecycle = { isDraining: false };
@@ -52,8 +53,9 @@ export async function assembleService<Tables>(
   const probing = new Database<Tables>({ ...pooled, poolMax: 1 });
   app.addHook('onClose', () => probing.destroy());
   const health = addHealth(app, { db, probing, migrations, lifecycle });
-  const taskFailures = new TaskFailures(app.log);
-  const rowCountState = foldInBackground(app, db, rowCounts, (error) => taskFailures.report('fold_row_counts', error));
+  const rowCountState = foldInBackground(app, db, rowCounts, (error) =>
+    taskFailures.report('fold_row_counts', error, app.log),
+  );
   addMetrics(app, { db, service: name, health, rowCounts: rowCountState, taskFailures });
   // Without traces, its code is not loaded, and a start takes as long as without it.
   const telemetry = isTraced(settings) ? await import('./observability/telemetry/telemetry.ts') : undefined;

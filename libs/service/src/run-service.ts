@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import { assembleService, type ServiceDefinition } from './assemble-service.ts';
 import { checkDatabase, checkPool, migrateDatabase, recountTables } from './commands.ts';
-import type { Service } from './create-service.ts';
 import { cut } from './http/connections/connections.ts';
 import { flushLog } from './observability/log-stream.ts';
 import { loadSettings, type Settings } from './settings.ts';
@@ -72,7 +71,10 @@ export async function runService<Tables>(definition: ServiceDefinition<Tables>, 
     await checkPool(log, db);
   });
   try {
-    await listen(app, settings);
+    const { HOST, PORT } = settings;
+    // Fastify listens at both addresses of localhost, with a second server that the drain does not know.
+    const host = HOST === 'localhost' ? (await lookup(HOST, { order: 'ipv4first' })).address : HOST;
+    await app.listen({ port: PORT, host, backlog: BACKLOG });
   } catch (error) {
     // A signal during the start closes the app, so that it can't listen.
     if (!lifecycle.isDraining) exit(cannotListen(error as NodeJS.ErrnoException, settings));
@@ -88,12 +90,6 @@ export async function runService<Tables>(definition: ServiceDefinition<Tables>, 
       process.exit(1);
     }
   }
-}
-
-async function listen(app: Service, { HOST, PORT }: Settings) {
-  // Fastify listens at both addresses of localhost, with a second server that the drain does not know.
-  const host = HOST === 'localhost' ? (await lookup(HOST, { order: 'ipv4first' })).address : HOST;
-  await app.listen({ port: PORT, host, backlog: BACKLOG });
 }
 
 function cannotListen(error: NodeJS.ErrnoException, { HOST, PORT }: Settings) {

@@ -1,5 +1,5 @@
 import { Semaphore, withDeadline } from '@rest-services/concurrency';
-import { overloaded } from '@rest-services/errors';
+import { OverloadedError } from '@rest-services/errors';
 import { SHARED_MS, RESPONSE_MS } from '../time-budget.ts';
 import { noResponse } from './errors.ts';
 
@@ -48,11 +48,11 @@ export class LockWaits {
   }
 
   async #inTurn<Result>(write: () => Promise<Result>, row: string | undefined, deadline: number) {
-    const patience = { deadline, onLate: () => overloaded('turn') };
+    const patience = { deadline, onLate: () => new OverloadedError('turn') };
     const inTurnOfAll = () => this.#all.run(write, patience);
     if (row === undefined) return inTurnOfAll();
     const semaphore = this.#rows.get(row) ?? new Semaphore(CHANGES_PER_ROW);
-    if (semaphore.waiting >= MAX_WAITING) throw overloaded('row_queue');
+    if (semaphore.waiting >= MAX_WAITING) throw new OverloadedError('row_queue');
     this.#rows.set(row, semaphore);
     try {
       return await semaphore.run(inTurnOfAll, patience);

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { withDeadline } from '@rest-services/concurrency';
-import { errorCode, overloaded, SQLSTATE } from '@rest-services/errors';
+import { errorCode, OverloadedError, SQLSTATE } from '@rest-services/errors';
 import pg from 'pg';
 import { Distribution } from '../distribution.ts';
 import { CONNECTION_WAIT_MS } from '../time-budget.ts';
@@ -111,7 +111,7 @@ export class SessionPool {
 
   /** @throws OverloadedError on overload, Error with a SQLSTATE or the name of a system error as `code` when the server is lost */
   async connect(): Promise<Session> {
-    if (this.waiting >= this.#options.poolMax * WAITING_PER_CONNECTION) throw overloaded('pool_queue');
+    if (this.waiting >= this.#options.poolMax * WAITING_PER_CONNECTION) throw new OverloadedError('pool_queue');
     const requestedAt = performance.now();
     let waitedMs = 0;
     const client = await this.#connect(requestedAt + CONNECTION_WAIT_MS)
@@ -123,7 +123,7 @@ export class SessionPool {
       .catch((error: unknown) => this.#explain(error, requestedAt));
     if (hasTimeLimits(this.#options) && waitedMs > CONNECTION_WAIT_MS) {
       client.release();
-      throw overloaded('connection');
+      throw new OverloadedError('connection');
     }
     return new Session(client, {
       target: this.target,
@@ -164,7 +164,7 @@ export class SessionPool {
       resolve(undefined);
     };
     this.#waiting.add(wake);
-    await withDeadline(deadline, promise, () => overloaded('connection')).finally(wake);
+    await withDeadline(deadline, promise, () => new OverloadedError('connection')).finally(wake);
   }
 
   /** A second attempt is for a password that has changed. */
@@ -211,7 +211,7 @@ export class SessionPool {
     // An event loop that was late reads the responses that have arrived before the timeout.
     await setImmediate();
     // Other statements have got responses since, so the server is only busy.
-    if (isPoolTimeout(error) && this.#respondedAt > requestedAt) throw overloaded('connection');
+    if (isPoolTimeout(error) && this.#respondedAt > requestedAt) throw new OverloadedError('connection');
     this.#failedAt = performance.now();
     throw withErrorCode(error);
   }

@@ -51,7 +51,7 @@ export async function addDocument(app: FastifyInstance, info: DocumentInfo, erro
       };
     },
     transformObject: (made) => {
-      const document = (made as { openapiObject: Document }).openapiObject;
+      const document = (made as { openapiObject: { paths: Record<string, Record<string, Operation>> } }).openapiObject;
       const paths = Object.fromEntries(
         Object.entries(document.paths).map(([url, path]) => [url, withSharedParts(path, shared)]),
       );
@@ -85,10 +85,6 @@ export async function addDocument(app: FastifyInstance, info: DocumentInfo, erro
 /** A shape beside what OpenAPI says of a response. */
 type ResponseSchema = TSchema & { description?: string; headers?: object; example?: unknown };
 
-interface Document {
-  paths: Record<string, Record<string, Operation>>;
-}
-
 /**
  * Copies a schema without the keywords that mean nothing outside the service, and with references to the shapes that have an `$id`.
  * @param schemas gets those shapes by their `$id`
@@ -96,18 +92,17 @@ interface Document {
 function referenced<Schema extends object>(schema: Schema, schemas: Record<string, object>) {
   return JSON.parse(JSON.stringify(schema), (_, value: unknown): unknown => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    const { $id: name, 'x-documented-as': documented, ...keywords } = value as SchemaKeywords;
+    const {
+      $id: name,
+      'x-documented-as': documented,
+      ...keywords
+    } = value as { $id?: string; 'x-documented-as'?: object };
     const shape = Object.entries(keywords).filter(([keyword]) => !INTERNAL_KEYWORDS.includes(keyword));
     const copy: Record<string, unknown> = { ...Object.fromEntries(shape), ...documented };
     if (name === undefined) return copy;
     schemas[name] = copy;
     return { $ref: `#/components/schemas/${name}` };
   }) as Schema;
-}
-
-interface SchemaKeywords {
-  $id?: string;
-  'x-documented-as'?: object;
 }
 
 /** Beside the bundle where there is one, else in the package. */

@@ -13,17 +13,12 @@ export class TaskFailures {
     ['delete_expired_keys', 0],
   ]);
   readonly #loggedAt = new Map<Task, number>();
-  readonly #log: FastifyBaseLogger;
 
-  constructor(log: FastifyBaseLogger) {
-    this.#log = log;
-  }
-
-  report(task: Task, error: unknown) {
+  report(task: Task, error: unknown, log: FastifyBaseLogger) {
     this.counts.set(task, this.counts.get(task)! + 1);
     const now = performance.now();
     if (now - (this.#loggedAt.get(task) ?? -Infinity) < LOG_INTERVAL_MS) return;
     this.#loggedAt.set(task, now);
-    this.#log.error({ err: error, task }, 'Background task failed');
+    log.error({ err: error, task }, 'Background task failed');
   }
 }

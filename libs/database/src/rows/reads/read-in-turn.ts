@@ -1,5 +1,5 @@
 import { withDeadline, type Semaphore } from '@rest-services/concurrency';
-import { overloaded } from '@rest-services/errors';
+import { OverloadedError } from '@rest-services/errors';
 
 /**
  * Runs a read when its turn has come.
@@ -7,7 +7,9 @@ import { overloaded } from '@rest-services/errors';
  * @throws OverloadedError when it has not begun, or not ended, at the deadline
  */
 export function readInTurn<Result>(turns: Semaphore, read: () => Promise<Result>, deadline: number) {
-  return withDeadline(deadline, turns.run(read, { deadline, onLate: () => overloaded('turn') }), () =>
-    overloaded('statement'),
+  return withDeadline(
+    deadline,
+    turns.run(read, { deadline, onLate: () => new OverloadedError('turn') }),
+    () => new OverloadedError('statement'),
   );
 }

@@ -95,12 +95,11 @@ export abstract class SharedStatement<Key, Result> {
 const isDeadlock = (error: unknown) =>
   [SQLSTATE.DEADLOCK_DETECTED, SQLSTATE.SERIALIZATION_FAILURE].some((code) => code === errorCode(error));
 
-/** Classes of errors that may concern the values of one row. */
-const ROW_ERRORS: string[] = [SQLSTATE_CLASS.DATA_EXCEPTION, SQLSTATE_CLASS.INTEGRITY_CONSTRAINT_VIOLATION];
-
 /**
  * Whether PostgreSQL has certainly undone the statement, because of one of its rows. After a lost connection, for example, that is not
  * known.
  */
 const isUndone = (error: unknown) =>
-  isDeadlock(error) || ROW_ERRORS.includes(errorClass(error)) || errorCode(error) === SQLSTATE.LOCK_NOT_AVAILABLE;
+  isDeadlock(error) ||
+  Object.values<string>(SQLSTATE_CLASS).includes(errorClass(error)) ||
+  errorCode(error) === SQLSTATE.LOCK_NOT_AVAILABLE;

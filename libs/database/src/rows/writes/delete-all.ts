@@ -1,5 +1,5 @@
 import { Batcher } from '@rest-services/concurrency';
-import { errorCode, overloaded, SQLSTATE } from '@rest-services/errors';
+import { errorCode, OverloadedError, SQLSTATE } from '@rest-services/errors';
 import { sql, type QueryExecutorProvider } from 'kysely';
 import { prepared } from '../../connection/statement.ts';
 import { RESPONSE_MS } from '../../time-budget.ts';
@@ -44,7 +44,7 @@ export function createDeleteAll(db: AnyDatabase, tableName: string): () => Promi
   /** @throws OverloadedError when the table can't be truncated and too little time remains to delete the rows one by one */
   async function deleteRows(deadline: number) {
     const refuseWithin = (ms: number) => {
-      if (performance.now() > deadline - ms) throw overloaded('lock');
+      if (performance.now() > deadline - ms) throw new OverloadedError('lock');
     };
     try {
       await db.kysely.transaction().execute(endAutovacuum);

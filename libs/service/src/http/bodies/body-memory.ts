@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { overloaded } from '@rest-services/errors';
+import { OverloadedError } from '@rest-services/errors';
 import fp from 'fastify-plugin';
 
 /** Maximum of all bodies in memory together. */
@@ -43,7 +43,7 @@ export const bodyMemory = fp(
       const { headers } = request;
       const announced = headers['transfer-encoding'] ? Infinity : Number(headers['content-length'] ?? 0);
       const isCounted = announced > MAX_UNCOUNTED_REQUEST_BYTES;
-      const refusal = isCounted && memory.isFull ? overloaded('memory') : undefined;
+      const refusal = isCounted && memory.isFull ? new OverloadedError('memory') : undefined;
       if (isCounted && !refusal) memory.hold(Math.min(announced, request.routeOptions.bodyLimit), raw);
       next(refusal);
     });
@@ -51,7 +51,7 @@ export const bodyMemory = fp(
       const isLong = typeof payload === 'string' && payload.length > MAX_UNCOUNTED_RESPONSE_BYTES;
       // A write has been committed, which a 503 would deny; its response is not larger than its request, which is counted.
       if (!isLong || method !== 'GET' || raw.destroyed) next(null, payload);
-      else if (memory.isFull) next(overloaded('memory'));
+      else if (memory.isFull) next(new OverloadedError('memory'));
       else {
         // Node.js keeps two copies of a string until it has been sent.
         const bytes = Buffer.from(payload);

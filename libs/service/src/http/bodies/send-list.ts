@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { List } from '@rest-services/database';
-import { overloaded } from '@rest-services/errors';
+import { OverloadedError } from '@rest-services/errors';
 import type { FastifyReply } from 'fastify';
 import { isUnmodified, weakTagOf } from '../headers/entity-tags.ts';
 import { streamChunks, type JsonChunk } from './list-stream.ts';
@@ -29,7 +29,7 @@ export function sendList<Row>(reply: FastifyReply, list: List<Row>) {
   // Fastify would log a stream that ends before its first chunk as a failure of the service.
   if (reply.raw.destroyed) return reply.send('');
 
-  if (reply.server.bodyMemory.isFull) throw overloaded('memory');
+  if (reply.server.bodyMemory.isFull) throw new OverloadedError('memory');
   const elements = (rows: readonly Row[]) => serialise(rows).slice(1, -1);
   const jsonChunkOf = ({ rows, next }: List<Row>): JsonChunk => ({
     bytes: Buffer.from(rows.length > 0 ? `,${elements(rows)}` : ''),

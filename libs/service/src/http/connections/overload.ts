@@ -1,5 +1,5 @@
 import underPressure from '@fastify/under-pressure';
-import { overloaded } from '@rest-services/errors';
+import { OverloadedError } from '@rest-services/errors';
 import fp from 'fastify-plugin';
 
 /** Maximum mean delay of the event loop over a second. */
@@ -26,6 +26,6 @@ function refuseIfItLasts() {
     const now = performance.now();
     if (now - last > LASTING_MS) since = now;
     last = now;
-    return now - since > LASTING_MS ? Promise.reject(overloaded('cpu')) : undefined;
+    return now - since > LASTING_MS ? Promise.reject(new OverloadedError('cpu')) : undefined;
   };
 }
