@@ -47,23 +47,29 @@ function* endless() {
   for (;;) yield `${Math.random()}\n`.repeat(1_000);
 }
 
-const start = () => serve({ migrations: {}, buildApp });
+const start = (environment?: NodeJS.ProcessEnv) => serve({ migrations: {}, buildApp }, environment);
 let service: Awaited<ReturnType<typeof start>>;
 beforeAll(async () => {
   service = await start();
 });
 
 /** Requests without the `Accept-Encoding` that `fetch` would add. */
-async function open(path: string, headers: Record<string, string>, method = 'GET') {
-  const sent = request(service.url + path, { method, headers }).end();
+async function open(path: string, headers: Record<string, string>, method = 'GET', url = service.url) {
+  const sent = request(url + path, { method, headers }).end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   // A reset is an error of both.
   sent.on('error', () => undefined);
   return response;
 }
 
-async function get(path: string, accepted = 'br, gzip', method = 'GET', others: Record<string, string> = {}) {
-  const response = await open(path, { 'accept-encoding': accepted, ...others }, method);
+async function get(
+  path: string,
+  accepted = 'br, gzip',
+  method = 'GET',
+  others: Record<string, string> = {},
+  url = service.url,
+) {
+  const response = await open(path, { 'accept-encoding': accepted, ...others }, method, url);
   const bytes = await buffer(response);
   const { 'content-encoding': coding, 'content-length': length, vary, etag, ...headers } = response.headers;
   const isCompressed = coding === 'gzip' && bytes.length > 0;
@@ -105,6 +111,15 @@ test.each([
 test.each(['/short', '/nowhere', '/livez'])('%s is not compressed, and does not vary', async (path) => {
   const { coding, vary } = await get(path);
   expect([coding, vary]).toEqual([undefined, undefined]);
+});
+
+test.each(['/record', '/list'])('%s varies by its origin, too, where CORS_ORIGIN names some', async (path) => {
+  const origin = 'https://a.example';
+  const other = await start({ CORS_ORIGIN: origin });
+  const { etag, ...first } = await get(path, 'gzip', 'GET', { origin }, other.url);
+  const known = await get(path, 'gzip', 'GET', { origin, 'if-none-match': etag! }, other.url);
+  await other.stop();
+  for (const { vary } of [first, known]) expect(vary?.toLowerCase().split(', ')).toEqual(['origin', 'accept-encoding']);
 });
 
 test('what is compressed already stays as it is', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { openTestConnection, sendJson, startShared, type Write } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { notesMain } from './notes/bundled.ts';
+import { untilBlocked } from './until-blocked.ts';
 
 // Entity tags, If-None-Match and If-Match (RFC 9110, 13).
 
@@ -168,6 +169,24 @@ describe('If-Match', () => {
     };
     const statuses = await Promise.all(Array.from({ length: 40 }, (_, n) => change(n)));
     expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+
+  test('a DELETE that has waited for another change with its tag responds 412', async () => {
+    const url = await listening();
+    const tag = await tagOf(url, one(1));
+    const [change, removal] = changes(1, 'Another text');
+    const db = openTestConnection(shared.database.url);
+    const responses = await db.transaction().execute(async (locking) => {
+      await sql`select from note where id = 1 for update`.execute(locking);
+      const changed = write(change, url, tag);
+      await untilBlocked(db);
+      const removed = write(removal, url, tag);
+      await untilBlocked(db, 2);
+      return [changed, removed];
+    });
+    await db.destroy();
+    expect((await Promise.all(responses)).map(({ status }) => status)).toEqual([200, 412]);
+    expect((await read(url, one(1))).body).toEqual({ id: 1, title: 'Another text' });
   });
 
   test('of many writers with one tag, at two processes, exactly one wins', async () => {

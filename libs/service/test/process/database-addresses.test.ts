@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { createTestDatabase, freePort } from '@rest-services/local-postgres';
 import { load, openTestConnection, send, sendJson, withRole } from '@rest-services/testing';
@@ -27,6 +30,21 @@ describe('With DATABASE_READ_URL', () => {
     service.child.kill('SIGKILL');
     await service.ended;
     await standby.drop();
+  });
+
+  test('GETs take its own password, not the one in DATABASE_URL_FILE', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'secret-'));
+    const file = join(folder, 'url');
+    await writeFile(file, notes.database.url);
+    await withRole(notes.database, async (db, role, DATABASE_READ_URL) => {
+      expect((await notes.start({}, 'migrate').ended).code).toBe(0);
+      await sql`grant select on all tables in schema public to ${role}`.execute(db);
+      const service = notes.start({ DATABASE_URL: '', DATABASE_URL_FILE: file, DATABASE_READ_URL });
+      expect(await getJson(`${await service.listening()}/notes/all`)).toEqual([200, []]);
+      service.child.kill('SIGKILL');
+      await service.ended;
+    });
+    await rm(folder, { recursive: true });
   });
 
   test('/readyz is 503 while nothing responds there, also beside writes that succeed', async () => {
