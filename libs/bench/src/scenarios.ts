@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A request whose parts are expressions of Lua, evaluated anew for each: `random(1, 9)` draws a number, `draw()` one of `texts`. */
+/** A request whose parts are expressions of Lua, evaluated for each: `random(1, 9)` draws a number, `draw()` one of `texts`. */
 export interface Request {
   method: 'GET' | 'POST' | 'PUT';
   path: string;

@@ -36,7 +36,7 @@ export async function waitingFor(holder: number) {
   return rows.map(({ pid }) => pid);
 }
 
-/** Resolves when so many migrations wait for another one. */
+/** Resolves when that number of migrations waits for another one. */
 export const othersWait = (migrations: number) =>
   until(async () => {
     const { rows } = await sql`
