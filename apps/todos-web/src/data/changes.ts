@@ -3,7 +3,7 @@ import { createRequestKey, type Todo } from './api.ts';
 import { formatCount, shortened } from './format.ts';
 import { idOf } from './ids.ts';
 import { isConflict, isSame, merge } from './merge.ts';
-import { changeOf, changesOf, enter, isWaiting, outcomeOf, update, waiting, type Change } from './outbox.ts';
+import { changeOf, changesOf, draw, enter, isWaiting, outcomeOf, update, waiting, type Change } from './outbox.ts';
 import { isOnItsWay, send } from './sender.ts';
 import { read, write } from './storage.ts';
 import { outboxOpened, store } from './todos.ts';
@@ -87,6 +87,7 @@ async function follow(made: Made, keys: string[]) {
   const ids = keys.map((key) => changeOf(key)!.mine.id);
   const outcomes = await Promise.all(keys.map(outcomeOf));
   if (batchOf) {
+    draw();
     const unsaved = new Set(ids.filter((_id, index) => outcomes[index] !== 'done').map(idOf));
     made.ids = made.ids.filter((id) => !unsaved.has(idOf(id)));
     if (made.ids.length > 0 && (made.isUndo || history.includes(made))) tell(made);

@@ -253,17 +253,21 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 const touchedByBatches = new Set<number>();
 
 function redraw() {
-  timer ??= setTimeout(() => {
-    timer = undefined;
-    if (touchedByBatches.size > 0) onTouched(touchedByBatches);
-    touchedByBatches.clear();
-    outbox.update({
-      waiting: waiting.single.size + waiting.batch.size,
-      elsewhere: [...waiting.single.keys(), ...waiting.batch.keys()].filter((key) => !isSentHere(key)).length,
-      stuck: [...changes.values()].filter(({ state }) => state === 'stuck'),
-      batches: countBatches(),
-    });
-  }, REDRAW_MS);
+  timer ??= setTimeout(draw, REDRAW_MS);
+}
+
+/** Shows what has changed, at once: what is said next is of that. */
+export function draw() {
+  clearTimeout(timer);
+  timer = undefined;
+  if (touchedByBatches.size > 0) onTouched(touchedByBatches);
+  touchedByBatches.clear();
+  outbox.update({
+    waiting: waiting.single.size + waiting.batch.size,
+    elsewhere: [...waiting.single.keys(), ...waiting.batch.keys()].filter((key) => !isSentHere(key)).length,
+    stuck: [...changes.values()].filter(({ state }) => state === 'stuck'),
+    batches: countBatches(),
+  });
 }
 
 function countBatches() {
