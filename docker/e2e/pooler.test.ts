@@ -94,9 +94,13 @@ describe('On a migrated database', () => {
   );
 
   test.each(POOLERS)('without the setting, a service ends at a pooler that %s parameters', async (_, settings) => {
-    const service = await startThrough(settings, { MIGRATE_ON_START: 'false' });
-    expect(await service.ended).toEqual({ code: 1, errors: '' });
-    expect(service.log).toEqual([expect.objectContaining({ level: 60, err: expect.objectContaining({ message }) })]);
+    const DATABASE_URL = await startPooler(processes.database.url, settings);
+    // With nothing to migrate, the migration finds no pooler.
+    for (const MIGRATE_ON_START of ['false', 'true']) {
+      const { ended, log } = processes.start({ DATABASE_URL, MIGRATE_ON_START });
+      expect(await ended).toEqual({ code: 1, errors: '' });
+      expect(log.at(-1)).toMatchObject({ level: 60, err: { message } });
+    }
   });
 
   test('without the setting, a service that meets a pooler later is not ready and names it', async () => {
