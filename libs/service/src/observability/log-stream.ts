@@ -11,17 +11,33 @@ const EXIT_LIMIT_MS = 500;
 Reflect.get(process, 'stdout');
 
 /** Standard output, written in the background. Without a minimum length, flush() would not wait. */
-export const logStream = pino.destination({ fd: 1, sync: false, minLength: 1, maxLength: MAX_UNWRITTEN_BYTES });
+const destination = pino.destination({ fd: 1, sync: false, minLength: 1, maxLength: MAX_UNWRITTEN_BYTES });
 
 // The service goes on without its log, because there is no other place to report the error. The next line tries again.
-logStream.on('error', () => undefined);
+destination.on('error', () => undefined);
 
-// pino calls it at the exit, where it would repeat a write that fails, such as on a full disk, for ever.
-logStream.flushSync = () => undefined;
+// At the exit pino would repeat a write that fails, such as on a full disk, for ever.
+process.prependListener('exit', () => destination.destroy());
+
+let lines = '';
+
+function writeLines() {
+  if (lines !== '') destination.write(lines);
+  lines = '';
+}
+
+/** Lines of one iteration of the event loop are written together: line by line costs 3 of the 35 us of a request. */
+export const logStream = {
+  write(line: string) {
+    if (lines === '') setImmediate(writeLines);
+    lines += line;
+  },
+};
 
 /** Waits until the log has been written, or can't be: to be called before the process exits. */
 export async function flushLog() {
-  const flushed = () => new Promise<void>((resolve) => logStream.flush(() => resolve()));
+  writeLines();
+  const flushed = () => new Promise<void>((resolve) => destination.flush(() => resolve()));
   // A flush beside a write ends with that write, and may leave later lines.
   await Promise.race([flushed().then(flushed), sleep(EXIT_LIMIT_MS)]);
 }
