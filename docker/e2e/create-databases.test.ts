@@ -50,7 +50,7 @@ test('create-databases.sh gives each role the password that its service reads, a
   };
   await createDatabases(secrets);
   for (const url of Object.values(secrets)) {
-    const { config } = parseConnectionUrl(url);
+    const config = parseConnectionUrl(url);
     const client = new pg.Client(config);
     await client.connect();
     const { rows } = await client.query(`

@@ -1,7 +1,7 @@
 export { Database, type DatabaseOptions } from './connection/database.ts';
 export { type ConnectionEvent } from './connection/session-pool.ts';
 export { checkServer, checkSessions, checkWritable } from './connection/server/check-server.ts';
-export { ConnectionUrlError, nameOf, parseConnectionUrl, type Server } from './connection/server/connection-url.ts';
+export { ConnectionUrlError, parseConnectionUrl } from './connection/server/connection-url.ts';
 export { prepared, type Statement } from './connection/statement.ts';
 export { type Pooler } from './connection/client-config.ts';
 export { createIdempotencyKeys } from './migrations/idempotency-keys.ts';

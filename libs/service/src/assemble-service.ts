@@ -1,12 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  Database,
-  nameOf,
-  type ConnectionEvent,
-  type Migrations,
-  type RowCounts,
-  type Server,
-} from '@rest-services/database';
+import { Database, type ConnectionEvent, type Migrations, type RowCounts } from '@rest-services/database';
 import type { Service } from './create-service.ts';
 import { foldInBackground } from './fold-row-counts.ts';
 import { addHealth, type Lifecycle } from './observability/health.ts';
@@ -68,7 +61,7 @@ export async function assembleService<Tables>(
     if (shutDown) await Promise.race([shutDown(), sleep(LAST_EXPORT_LIMIT_MS)]);
   }
 
-  function onConnectionError(error: Error, server: Server, event: ConnectionEvent) {
-    app.log.warn({ err: error, server: nameOf(server) }, event);
+  function onConnectionError(error: Error, server: string, event: ConnectionEvent) {
+    app.log.warn({ err: error, server }, event);
   }
 }

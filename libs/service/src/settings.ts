@@ -123,8 +123,7 @@ export function connectionOf(settings: Settings, name: (typeof secrets)[number])
 }
 
 async function readPassword(file: string) {
-  const { config } = parseConnectionUrl(await readFile(file, 'utf8'));
-  return config.password as string;
+  return parseConnectionUrl(await readFile(file, 'utf8')).password as string;
 }
 
 /**

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { REQUEST_MS, RESPONSE_MS, STATEMENT_MS } from '../time-budget.ts';
 import { resultTypes } from './result-types.ts';
-import type { ConnectionTarget } from './server/connection-url.ts';
 
 /** A pooler between service and server that gives a session to a client for one transaction. */
 export type Pooler = 'transaction';
@@ -27,9 +26,6 @@ export interface ConnectionOptions {
 /** Whether sessions have parameters of their own, and keep prepared statements. */
 export const hasParameters = ({ pooler, purpose }: Pick<ConnectionOptions, 'pooler' | 'purpose'>) =>
   pooler === undefined && purpose !== 'checks';
-
-/** Whether connections and statements have the time of a request. No client waits for those of a migration. */
-export const hasTimeLimits = ({ purpose }: Pick<ConnectionOptions, 'purpose'>) => purpose !== 'migrations';
 
 /** Timeout for a connection of a migration. */
 const MIGRATION_CONNECT_MS = 10_000;
@@ -60,16 +56,19 @@ const endTransactionTimeout = (client: pg.ClientBase): unknown =>
   client.query(`select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'`);
 
 /** Options of the driver for the sessions of a pool. */
-export function clientConfig({ config, connectTimeoutMs = Infinity }: ConnectionTarget, options: ConnectionOptions) {
+export function clientConfig(target: pg.ClientConfig, options: ConnectionOptions) {
   const { readPassword, applicationName, purpose = 'requests' } = options;
   const isForMigrations = purpose === 'migrations';
   const parameters = isForMigrations ? FOR_MIGRATIONS : FOR_REQUESTS;
   return {
     fallback_application_name: applicationName,
-    ...config,
-    ...(readPassword && config.password ? { password: readPassword } : {}),
-    ...(hasParameters(options) ? { options: `${config.options ?? ''} ${parameters}` } : {}),
-    connectionTimeoutMillis: Math.min(isForMigrations ? MIGRATION_CONNECT_MS : RESPONSE_MS, connectTimeoutMs),
+    ...target,
+    ...(readPassword && target.password ? { password: readPassword } : {}),
+    ...(hasParameters(options) ? { options: `${target.options ?? ''} ${parameters}` } : {}),
+    connectionTimeoutMillis: Math.min(
+      isForMigrations ? MIGRATION_CONNECT_MS : RESPONSE_MS,
+      target.connectionTimeoutMillis ?? Infinity,
+    ),
     keepAlive: true,
     // A session without timeout notices a vanished server 10 s later.
     keepAliveInitialDelayMillis: 30_000,

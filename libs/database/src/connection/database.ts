@@ -16,6 +16,9 @@ export interface DatabaseOptions extends SessionPoolOptions {
 /** Numbers of requests: the largest write shares among 64. */
 const SHARING_BOUNDS = [1, 2, 4, 8, 16, 32, 64];
 
+/** In seconds: from a free connection to the longest wait of a request, which ends at 1 s, and those of a busy event loop. */
+const WAIT_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+
 /** Age of a write that still shows that the server takes writes. */
 const RECENT_MS = 1_000;
 
@@ -31,6 +34,8 @@ export class Database<Tables> implements QueryExecutorProvider {
   readonly poolMax: number;
   readonly lockWaits: LockWaits;
   readonly onKeysNotDeleted: (error: unknown) => void;
+  /** Seconds that each statement or transaction has waited for its connection, those of `read` included. */
+  readonly poolWaits = new Distribution(WAIT_BOUNDS);
   /** Number of requests in each statement that requests may share. */
   readonly requestsPerStatement = new Distribution(SHARING_BOUNDS);
   readonly #sessions: SessionPool;
@@ -39,11 +44,11 @@ export class Database<Tables> implements QueryExecutorProvider {
   #writtenAt = -Infinity;
 
   constructor({ readsFrom, ...options }: DatabaseOptions) {
-    this.#sessions = new SessionPool(options);
+    this.#sessions = new SessionPool(options, this.poolWaits);
     this.#reads = readsFrom
-      ? new SessionPool({ ...options, readPassword: undefined, ...readsFrom, waits: this.#sessions.waits })
+      ? new SessionPool({ ...options, readPassword: undefined, ...readsFrom }, this.poolWaits)
       : this.#sessions;
-    this.kysely = new Kysely({ dialect: new Dialect(this.#sessions) });
+    this.kysely = new Kysely({ dialect: dialectOf(this.#sessions) });
     this.supportsSessionState = hasParameters(options);
     this.poolMax = options.poolMax;
     this.lockWaits = new LockWaits(options.poolMax);
@@ -85,11 +90,6 @@ export class Database<Tables> implements QueryExecutorProvider {
     return { inUse: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting };
   }
 
-  /** Seconds that each statement or transaction has waited for its connection, those of `read` included. */
-  get poolWaits() {
-    return this.#sessions.waits;
-  }
-
   /** Whether a write and a read have succeeded in the last second. */
   get isServing() {
     return performance.now() - this.#writtenAt < RECENT_MS && this.#sessions.isResponding && this.#reads.isResponding;
@@ -101,22 +101,18 @@ export class Database<Tables> implements QueryExecutorProvider {
   }
 }
 
-/** Kysely over the sessions of a pool. */
-class Dialect extends PostgresDialect {
-  constructor(sessions: SessionPool) {
-    super({
-      pool: {
-        // Without cursors, which nothing here uses.
-        connect: async () => {
-          const session = await sessions.connect();
-          return {
-            query: (text: string, values: readonly unknown[]) => session.query({ text }, values),
-            release: () => session.release(),
-          } as unknown as PostgresPoolClient;
-        },
-        end: () => sessions.end(),
-        options: sessions.pool.options,
+/** Kysely over the sessions of a pool, without cursors, which nothing here uses. */
+const dialectOf = (sessions: SessionPool) =>
+  new PostgresDialect({
+    pool: {
+      connect: async () => {
+        const session = await sessions.connect();
+        return {
+          query: (text: string, values: readonly unknown[]) => session.query({ text }, values),
+          release: () => session.release(),
+        } as unknown as PostgresPoolClient;
       },
-    });
-  }
-}
+      end: () => sessions.end(),
+      options: sessions.pool.options,
+    },
+  });

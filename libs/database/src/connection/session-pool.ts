@@ -2,11 +2,11 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { withDeadline } from '@rest-services/concurrency';
 import { errorCode, OverloadedError, SQLSTATE } from '@rest-services/errors';
 import pg from 'pg';
-import { Distribution } from '../distribution.ts';
+import type { Distribution } from '../distribution.ts';
 import { CONNECTION_WAIT_MS } from '../time-budget.ts';
-import { clientConfig, hasParameters, hasTimeLimits, type ConnectionOptions } from './client-config.ts';
+import { clientConfig, hasParameters, type ConnectionOptions } from './client-config.ts';
 import { isPoolTimeout, isReadOnlyError, isTimeout, withErrorCode } from './errors.ts';
-import { parseConnectionUrl, type ConnectionTarget, type Server } from './server/connection-url.ts';
+import { parseConnectionUrl } from './server/connection-url.ts';
 import { Session, type Value } from './session.ts';
 import type { Statement } from './statement.ts';
 import { recordConnectionWait } from './statement-spans.ts';
@@ -29,29 +29,26 @@ const UNANSWERED_MS = 10_000;
 /** Age of a response that still shows that the server can be reached, and of a refusal that still shows that it takes no further sessions. */
 const RECENT_MS = 1_000;
 
-/** In seconds: from a free connection to the longest wait of a request, which ends at 1 s, and those of a busy event loop. */
-const WAIT_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
-
 export type ConnectionEvent = 'database connection lost' | 'database connection refused';
 
 export interface SessionPoolOptions extends ConnectionOptions {
   /** Maximum number of connections. */
   poolMax: number;
-  /** A connection was lost, or, once a second at most, a further one refused, beside others that work. */
-  onConnectionError: (error: Error, server: Server, event: ConnectionEvent) => void;
-  /** Takes the waits for a connection of this pool, too. */
-  waits?: Distribution;
+  /**
+   * A connection was lost, or, once a second at most, a further one refused, beside others that work.
+   * @param server such as `db:5432`
+   */
+  onConnectionError: (error: Error, server: string, event: ConnectionEvent) => void;
 }
 
 /** Sessions with time limits out of a pool of connections to one server. */
 export class SessionPool {
   readonly pool: pg.Pool;
-  readonly target: ConnectionTarget;
-  /** Seconds that each statement or transaction has waited for its connection, whether it got one or not. */
-  readonly waits: Distribution;
   /** Number of connections that the server has ended, or on which it did not respond. */
   lostConnections = 0;
   readonly #options: SessionPoolOptions;
+  readonly #target: pg.ClientConfig;
+  readonly #waits: Distribution;
   readonly #ending = new AbortController();
   readonly #connectedAt = new WeakMap<pg.PoolClient, number>();
   /** Wakes a request that waits for a session that is in use, the longest wait first. */
@@ -62,12 +59,13 @@ export class SessionPool {
   #failedAt = -Infinity;
   #silentAt = -Infinity;
 
-  constructor(options: SessionPoolOptions) {
+  /** @param waits gets the seconds that each statement or transaction has waited for its connection, whether it got one or not */
+  constructor(options: SessionPoolOptions, waits: Distribution) {
     this.#options = options;
-    this.target = parseConnectionUrl(options.url);
-    this.waits = options.waits ?? new Distribution(WAIT_BOUNDS);
+    this.#waits = waits;
+    this.#target = parseConnectionUrl(options.url);
     this.pool = new pg.Pool({
-      ...clientConfig(this.target, options),
+      ...clientConfig(this.#target, options),
       max: options.poolMax,
       idleTimeoutMillis: IDLE_MS,
       maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
@@ -77,7 +75,7 @@ export class SessionPool {
       this.#connectedAt.set(client, performance.now());
       client.on('error', (error) => {
         this.#countLoss();
-        options.onConnectionError(error, this.target.server, 'database connection lost');
+        this.#report(error, 'database connection lost');
       });
     });
     this.pool.on('error', () => undefined);
@@ -117,17 +115,19 @@ export class SessionPool {
     const client = await this.#connect(requestedAt + CONNECTION_WAIT_MS)
       .finally(() => {
         waitedMs = performance.now() - requestedAt;
-        this.waits.add(waitedMs / 1_000);
+        this.#waits.add(waitedMs / 1_000);
         recordConnectionWait(waitedMs);
       })
       .catch((error: unknown) => this.#explain(error, requestedAt));
-    if (hasTimeLimits(this.#options) && waitedMs > CONNECTION_WAIT_MS) {
+    // No client waits for the sessions of a migration.
+    const hasTimeLimits = this.#options.purpose !== 'migrations';
+    if (hasTimeLimits && waitedMs > CONNECTION_WAIT_MS) {
       client.release();
       throw new OverloadedError('connection');
     }
     return new Session(client, {
-      target: this.target,
-      hasTimeLimits: hasTimeLimits(this.#options),
+      target: this.#target,
+      hasTimeLimits,
       onResponse: () => (this.#respondedAt = performance.now()),
       onLoss: (error, sentAt) => this.#lose(error, sentAt),
       onUnanswered: (statement) => this.#keepPlace(client, statement),
@@ -146,11 +146,11 @@ export class SessionPool {
       const isRefused = performance.now() - this.#refusedAt < RECENT_MS;
       if (isRefused && this.#inUse > 0 && this.pool.idleCount === 0) await this.#untilReleased(deadline);
       try {
-        return await this.#connectWithPassword();
+        return await this.#connectOnce();
       } catch (error) {
         if (isPoolTimeout(error) || this.#inUse + this.pool.idleCount === 0) throw error;
         if (performance.now() - this.#refusedAt > RECENT_MS)
-          this.#options.onConnectionError(error as Error, this.target.server, 'database connection refused');
+          this.#report(error as Error, 'database connection refused');
         this.#refusedAt = performance.now();
       }
     }
@@ -168,21 +168,17 @@ export class SessionPool {
   }
 
   /** A second attempt is for a password that has changed. */
-  async #connectWithPassword() {
+  async #connectOnce(mayRetry = this.#options.readPassword !== undefined): Promise<pg.PoolClient> {
     try {
-      return await this.#connectOnce();
+      for (;;) {
+        const client = await this.pool.connect();
+        // A server that fell silent may have been replaced since: its other sessions are closed.
+        if (this.#connectedAt.get(client)! > this.#silentAt) return client;
+        client.release(true);
+      }
     } catch (error) {
-      if (!this.#options.readPassword || errorCode(error) !== SQLSTATE.INVALID_PASSWORD) throw error;
-      return this.#connectOnce();
-    }
-  }
-
-  /** A server that fell silent may have been replaced since: its other sessions are closed. */
-  async #connectOnce() {
-    for (;;) {
-      const client = await this.pool.connect();
-      if (this.#connectedAt.get(client)! > this.#silentAt) return client;
-      client.release(true);
+      if (!mayRetry || errorCode(error) !== SQLSTATE.INVALID_PASSWORD) throw error;
+      return this.#connectOnce(false);
     }
   }
 
@@ -190,6 +186,11 @@ export class SessionPool {
     if (!isReadOnlyError(error)) this.#countLoss();
     const isSilent = isTimeout(error) && this.#respondedAt < sentAt;
     if (isSilent) this.#silentAt = performance.now();
+  }
+
+  #report(error: Error, event: ConnectionEvent) {
+    const { host = 'default', port = 5_432 } = this.#target;
+    this.#options.onConnectionError(error, `${host}:${port}`, event);
   }
 
   #countLoss() {

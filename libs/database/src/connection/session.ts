@@ -3,13 +3,13 @@ import pg from 'pg';
 import { SESSION_MS } from '../time-budget.ts';
 import { isOfPreparation, isReadOnlyError, isTimeout, noResponse, withErrorCode } from './errors.ts';
 import type { Statement } from './statement.ts';
-import { endWithError, startStatementSpan, type StatementTarget } from './statement-spans.ts';
+import { endWithError, startStatementSpan } from './statement-spans.ts';
 
 /** A value of a statement; `undefined` is null, and an object is JSON. */
 export type Value = string | number | boolean | null | undefined | object;
 
 interface SessionOptions {
-  target: StatementTarget;
+  target: pg.ClientConfig;
   /** `false` for migrations. */
   hasTimeLimits: boolean;
   /** The server responded, with rows or an error. */

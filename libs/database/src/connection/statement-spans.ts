@@ -1,23 +1,16 @@
 import { SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
 import pg from 'pg';
 import { errorCode } from '@rest-services/errors';
-import type { Server } from './server/connection-url.ts';
 
 /** Asked for each time, because a tracer from before the start of telemetry would never record: that of the bundle has an API of its own. */
 const tracer = () => trace.getTracer('@rest-services/database');
-
-/** Where a session runs its statements. */
-export interface StatementTarget {
-  server: Server;
-  database?: string | undefined;
-}
 
 /**
  * Starts the span of a statement, a child of its request's, or of the first of several. Values are not part of it, because `text` has
  * placeholders.
  * @returns `undefined` when that request is not recorded
  */
-export function startStatementSpan(text: string, { server, database }: StatementTarget): Span | undefined {
+export function startStatementSpan(text: string, { host, port, database }: pg.ClientConfig): Span | undefined {
   if (!trace.getActiveSpan()?.isRecording()) return undefined;
   const [operation, table] = summaryOf(text);
   const summary = table === undefined ? operation : `${operation} ${table}`;
@@ -28,10 +21,10 @@ export function startStatementSpan(text: string, { server, database }: Statement
       'db.query.text': text,
       'db.query.summary': summary,
       'db.operation.name': operation,
-      ...(table === undefined ? {} : { 'db.collection.name': table }),
-      ...(database === undefined ? {} : { 'db.namespace': database }),
-      ...(server.host === undefined ? {} : { 'server.address': server.host }),
-      'server.port': server.port ?? 5_432,
+      'db.collection.name': table,
+      'db.namespace': database,
+      'server.address': host,
+      'server.port': port ?? 5_432,
     },
   });
 }

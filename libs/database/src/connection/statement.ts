@@ -1,14 +1,5 @@
 import { hash } from 'node:crypto';
-import {
-  DummyDriver,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  sql,
-  type CompiledQuery,
-  type QueryExecutorProvider,
-} from 'kysely';
+import { Kysely, PostgresDialect, sql, type RawBuilder } from 'kysely';
 
 /** A statement whose text never changes. Name its columns: `*` would fail after a migration that adds one. */
 export interface Statement<Row> {
@@ -19,23 +10,13 @@ export interface Statement<Row> {
   readonly row?: Row;
 }
 
-/** SQL of Kysely: `sql` or a query builder. */
-interface Compilable<Row> {
-  compile: (executor: QueryExecutorProvider) => CompiledQuery<Row>;
-}
-
 /** Writes SQL; it has no connection. */
 const compiler = new Kysely({
-  dialect: {
-    createAdapter: () => new PostgresAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (db) => new PostgresIntrospector(db),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  },
+  dialect: new PostgresDialect({ pool: () => Promise.reject(new Error('no connection')) }),
 });
 
 /** @param statement with any values: an execution passes the real ones, in the order of the text */
-export function prepared<Row>(statement: Compilable<Row>): Statement<Row> {
+export function prepared<Row>(statement: RawBuilder<Row>): Statement<Row> {
   const text = statement.compile(compiler).sql;
   // The same in all releases, which may share the sessions of a pooler.
   return { text, name: hash('sha256', text, 'base64url') };

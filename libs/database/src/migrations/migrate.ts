@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql, type Kysely, type QueryExecutorProvider } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { Database, type DatabaseOptions } from '../connection/database.ts';
+import { hasParameter } from '../connection/server/check-server.ts';
 import { MIGRATION_IDLE_TIMEOUT } from '../connection/client-config.ts';
 import { errorCode, SQLSTATE } from '@rest-services/errors';
 import { createIndex, type ConcurrentIndex } from './concurrent-index.ts';
@@ -38,17 +39,18 @@ export async function migrate(
 ): Promise<void> {
   const db = new Database({ ...connection, poolMax: 1, purpose: 'migrations' });
   try {
+    if (!(await hasParameter(db, 'idle_session_timeout', MIGRATION_IDLE_TIMEOUT)))
+      throw Object.assign(new Error('DATABASE_MIGRATION_URL must lead to the server itself'), {
+        code: SQLSTATE.PROTOCOL_VIOLATION,
+      });
     await db.kysely.connection().execute(async (session) => {
-      await refusePooler(session);
       while ((await pendingMigrations(session, migrations)).length > 0) {
         // Polls, because a session that waits in a statement has a snapshot, for whose end the creation of an index would wait.
-        if (await lock(session)) return applyPending(session, migrations, onApplied);
+        const locking = sql<{ isLocked: boolean }>`select pg_try_advisory_lock(${LOCK_ID}) as "isLocked"`;
+        if ((await locking.execute(session)).rows[0]!.isLocked) return applyPending(session, migrations, onApplied);
         await sleep(RETRY_MS);
       }
     });
-  } catch (error) {
-    // A pooler has refused the parameters of the session.
-    throw errorCode(error) === SQLSTATE.PROTOCOL_VIOLATION ? poolerError(error) : error;
   } finally {
     await db.destroy();
   }
@@ -68,11 +70,6 @@ async function appliedMigrations(db: QueryExecutorProvider) {
     if (errorCode(error) === SQLSTATE.UNDEFINED_TABLE) return [];
     throw error;
   }
-}
-
-async function lock(db: QueryExecutorProvider) {
-  const { rows } = await sql<{ isLocked: boolean }>`select pg_try_advisory_lock(${LOCK_ID}) as "isLocked"`.execute(db);
-  return rows[0]!.isLocked;
 }
 
 async function applyPending(
@@ -124,13 +121,3 @@ async function apply(session: Kysely<unknown>, name: string, migration: Migratio
     return apply(session, name, migration);
   }
 }
-
-async function refusePooler(session: QueryExecutorProvider) {
-  const { rows } = await sql<{ idle: string }>`select current_setting('idle_session_timeout') as idle`.execute(session);
-  if (rows[0]!.idle !== MIGRATION_IDLE_TIMEOUT) throw poolerError(new Error('startup parameters were ignored'));
-}
-
-const poolerError = (cause: unknown) =>
-  Object.assign(new Error('DATABASE_MIGRATION_URL must lead to the server itself', { cause }), {
-    code: SQLSTATE.PROTOCOL_VIOLATION,
-  });

@@ -5,18 +5,13 @@ import type { Database } from '../database.ts';
 /** The first release with `client_connection_check_interval`, with which the sessions of requests and migrations begin. */
 const OLDEST_MAJOR_VERSION = 14;
 
-interface ServerFacts {
-  version: string;
-  encoding: string;
-}
-
 /**
  * Checks that the services can use the database: its encoding holds every character, and its server is not too old.
  * @param db with sessions for checks: an older server refuses the parameters of others before it tells its version
  * @throws Error that names what the database has and what it must have, or the error of a connection that fails
  */
 export async function checkServer<Tables>(db: Database<Tables>): Promise<void> {
-  const { rows } = await sql<ServerFacts>`
+  const { rows } = await sql<{ version: string; encoding: string }>`
     select current_setting('server_version') as version, current_setting('server_encoding') as encoding`.execute(db);
   const { version, encoding } = rows[0]!;
   if (parseInt(version, 10) < OLDEST_MAJOR_VERSION) {
@@ -27,17 +22,22 @@ export async function checkServer<Tables>(db: Database<Tables>): Promise<void> {
 
 /**
  * Checks that sessions get their parameters.
- * @throws Error that names DATABASE_POOLER when a pooler refuses or ignores them, or the error of a connection that fails
+ * @throws Error that names DATABASE_POOLER, or the error of a connection that fails
  */
 export async function checkSessions<Tables>(db: Database<Tables>): Promise<void> {
-  if (!db.supportsSessionState) return;
+  if (db.supportsSessionState && !(await hasParameter(db, 'plan_cache_mode', 'force_generic_plan')))
+    throw new Error('DATABASE_POOLER must be transaction: DATABASE_URL leads to a pooler');
+}
+
+/** Whether a session has a parameter with which it begins: a pooler refuses or ignores them. */
+export async function hasParameter(db: QueryExecutorProvider, name: string, value: string) {
   try {
-    const { rows } = await sql<{ mode: string }>`select current_setting('plan_cache_mode') as mode`.execute(db);
-    if (rows[0]!.mode === 'force_generic_plan') return;
+    const { rows } = await sql<{ value: string }>`select current_setting(${name}) as value`.execute(db);
+    return rows[0]!.value === value;
   } catch (error) {
     if (errorCode(error) !== SQLSTATE.PROTOCOL_VIOLATION) throw error;
+    return false;
   }
-  throw new Error('DATABASE_POOLER must be transaction: DATABASE_URL leads to a pooler');
 }
 
 /**
