@@ -29,7 +29,6 @@ export async function buildApp(db: Database<TutorialsDatabase>, settings: Settin
     insert: schemas.createTutorial.body,
     update: schemas.updateTutorial.body,
     absent: 'kept',
-    search: { maxLength: schemas.MAX_TITLE_LENGTH },
   });
   const versionFor = createPreconditions(schemas.Tutorial, tutorials);
 

@@ -10,9 +10,8 @@ import {
 import { Type } from 'typebox';
 
 const empty = emptyMessage('Content can not be empty!');
-export const MAX_TITLE_LENGTH = 255;
 const titleRules = {
-  maxLength: MAX_TITLE_LENGTH,
+  maxLength: 255,
   description: 'Not blank; at most 255 characters (Unicode code points).',
   examples: ['Fastify'],
 };

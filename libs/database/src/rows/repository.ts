@@ -34,11 +34,11 @@ export class Repository<Table extends Shapes> {
   /** Reads a page in the order of the ids, of any length and at any depth. The table needs `createRowCounts`, and has no `longText`. */
   readonly page: (position: Position) => Promise<Page<RowOf<Table>>>;
 
-  /** Searches the rows that contain a text in any case of letters, where the shapes have `search`. */
+  /** Searches the rows that contain a text in any case of letters. The table needs a `searchIndex`. */
   readonly search: (text: string) => Promise<List<RowOf<Table>>>;
 
   constructor(db: AnyDatabase, table: string, shapes: Table) {
-    const { longText, search } = shapes;
+    const { longText } = shapes;
     const columns = columnsOf(shapes.row);
     this.#db = db;
     this.#find = new Find(db, table, columns, longText);
@@ -48,9 +48,7 @@ export class Repository<Table extends Shapes> {
     this.#delete = createDelete(db, table);
     this.deleteAll = createDeleteAll(db, table);
     this.page = createPages(db, table, columns);
-    this.search = search
-      ? createSearch(db, table, columns, { ...search, longText })
-      : () => Promise.reject(new Error(`${table} has no search`));
+    this.search = createSearch(db, table, columns, longText);
     this.#counts = prepared(select(`${table}_count`, shapes.counts ? columnsOf(shapes.counts) : ['total'], []));
     this.#listOf = (filter) => createWholeList(db, table, columns, conditionsOf(filter), longText);
   }

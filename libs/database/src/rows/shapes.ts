@@ -2,7 +2,6 @@ import type { Generated } from 'kysely';
 import type { Static, TObject } from 'typebox';
 import type { UpdateOptions } from './writes/row-change.ts';
 import type { WithId } from './shared/row.ts';
-import type { SearchOptions } from './reads/search.ts';
 
 /** What a service reads and writes of a table, by the shapes of its records and bodies, whose properties are columns. */
 export interface Shapes extends UpdateOptions {
@@ -14,8 +13,6 @@ export interface Shapes extends UpdateOptions {
   counts?: TObject;
   /** A column without maximum length, which is never null. */
   longText?: string;
-  /** The table needs a `searchIndex`. */
-  search?: SearchOptions;
 }
 
 export type RowOf<Table extends Shapes> = Static<Table['row']> & WithId;

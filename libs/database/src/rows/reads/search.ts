@@ -12,11 +12,6 @@ import { readInTurn } from './read-in-turn.ts';
  */
 const CONNECTIONS_PER_SEARCH = 5;
 
-export interface SearchOptions {
-  /** Maximum length of the texts of the column that `searchIndex` names, in code points. */
-  maxLength: number;
-}
-
 /**
  * Makes a function that searches the rows whose column contains a text in any case of letters, by the function that `searchIndex` has
  * made. It throws an OverloadedError when a chunk takes more than 2.5 s, its wait included.
@@ -25,15 +20,13 @@ export function createSearch<Row extends WithId>(
   db: AnyDatabase,
   table: string,
   columns: readonly string[],
-  { maxLength, longText }: SearchOptions & { longText?: string | undefined },
+  longText?: string,
 ) {
   const ids = sql`select ${sql.id(`${table}_search`)}(${parameter('text')}, ${parameter('bigint')}, ${sql.lit(CHUNK_ROWS)})`;
   // An array, because the planner would join a set of ids as if it knew their number.
   const statement = prepared(firstOf(select<Row>(table, columns, [sql`id = any(array(${ids}))`]), longText));
   const turns = new Semaphore(Math.ceil(db.poolMax / CONNECTIONS_PER_SEARCH));
   return coalesce(async (text: string): Promise<List<Row>> => {
-    // Texts keep their number of code points without case.
-    if (Array.from(text).length > maxLength) return { rows: [], next: undefined };
     const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
     const readChunk = async (after: number) => {
       const read = () => db.read(statement, [pattern, after]);
