@@ -5,21 +5,8 @@ import { Type } from 'typebox';
 import { Repository, type Database } from '../src/index.ts';
 import { open, openPatient } from './open-database.ts';
 
-interface Note {
-  id: Generated<number>;
-  title: string;
-  rank: number | null;
-}
-
 export interface Tables {
-  note: Note;
-  fresh: Pick<Note, 'id' | 'title'>;
-  counted: Pick<Note, 'id' | 'title'>;
-  listed: { id: Generated<number>; words: string[] };
-  page: { id: number; text: string };
-  essay: { id: Generated<number>; text: string };
-  slow: { id: number; text: string };
-  timed: { id: number; title: string; changed: string };
+  note: { id: Generated<number>; title: string; rank: number | null };
 }
 
 export let db: Database<Tables>;
@@ -42,13 +29,12 @@ beforeEach(async () => {
 export const id = Type.Integer();
 const fields = { title: Type.String(), rank: Type.Unsafe<number | null>({}) };
 
-/** @param absent `null` sets the columns to null that an update does not name */
-export const noteRepository = (on: Database<Tables>, absent: 'kept' | 'null' = 'kept') =>
+export const noteRepository = (on: Database<Tables>) =>
   new Repository(on, 'note', {
     row: Type.Object({ id, ...fields }),
     insert: Type.Object(fields),
     update: Type.Object(fields),
-    absent,
+    absent: 'kept',
   });
 
 /** Rows of a table with an id and a text. */

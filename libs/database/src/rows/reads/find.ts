@@ -1,9 +1,9 @@
 import { Semaphore } from '@rest-services/concurrency';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { columnList, idArray, parameter, prepared, type Statement } from '../../connection/statement.ts';
 import { readInTurn } from './read-in-turn.ts';
 import { MAX_SHARED_LENGTH, type AnyDatabase, type WithId } from '../shared/row.ts';
-import { LEFT_OUT, MAX_READS, SharedStatement } from '../shared/shared-statement.ts';
+import { LEFT_OUT, SharedStatement } from '../shared/shared-statement.ts';
 
 /** Maximum size of a text that requests read together, four bytes a character. Longer ones would together take too much memory. */
 const MAX_SHARED_BYTES = 4 * MAX_SHARED_LENGTH;
@@ -19,13 +19,15 @@ export class Find<Row extends WithId> extends SharedStatement<number, Row | unde
   readonly #readsAlone = new Semaphore(MAX_READS_ALONE);
 
   constructor(db: AnyDatabase, table: string, columns: readonly string[], longText?: string) {
-    super(db, MAX_READS);
+    super(db, 'read');
     this.#longText = longText;
     const read = (selected: unknown) =>
       prepared(sql<Row>`select ${selected} from ${sql.table(table)} where id = any(${parameter('bigint[]')})`);
     this.#readOne = read(columnList(columns));
+    const isShort = longText && sql`octet_length(${sql.ref(longText)}) <= ${sql.lit(MAX_SHARED_BYTES)}`;
+    const nullIfLong = (column: RawBuilder<unknown>) => sql`case when ${isShort} then ${column} end as ${column}`;
     this.#readMany = read(
-      sql.join(columns.map((column) => (column === longText ? nullIfLong(column) : sql.ref(column)))),
+      sql.join(columns.map((name) => (name === longText ? nullIfLong(sql.ref(name)) : sql.ref(name)))),
     );
   }
 
@@ -43,9 +45,4 @@ export class Find<Row extends WithId> extends SharedStatement<number, Row | unde
     const read = () => this.db.read(this.#readOne, [idArray([id])]);
     return (await readInTurn(this.#readsAlone, read, deadline)).rows[0];
   }
-}
-
-function nullIfLong(column: string) {
-  const value = sql.ref(column);
-  return sql`case when octet_length(${value}) <= ${sql.lit(MAX_SHARED_BYTES)} then ${value} end as ${value}`;
 }

@@ -5,13 +5,10 @@ import { SHARED_MS } from '../../time-budget.ts';
 import type { AnyDatabase } from './row.ts';
 
 /**
- * Maximum number of requests that share one read. More gain little, and the service would have nothing to do while PostgreSQL works
- * for all connections at once.
+ * Maximum number of requests that share one statement. More reads gain little, and the service would have nothing to do while PostgreSQL
+ * works for all connections at once. The commit of a write costs as much for many rows as for one.
  */
-export const MAX_READS = 32;
-
-/** Maximum number of requests that share one write: its commit costs as much for many rows as for one. */
-export const MAX_WRITES = 64;
+const MAX_KEYS = { read: 32, write: 64 };
 
 /** Delay before the victim of a deadlock retries, so that the other transactions can finish. */
 const DEADLOCK_DELAY_MS = 50;
@@ -26,11 +23,13 @@ export const LEFT_OUT: unique symbol = Symbol('left out');
  */
 export abstract class SharedStatement<Key, Result> {
   protected readonly db: AnyDatabase;
+  readonly #kind: keyof typeof MAX_KEYS;
   readonly #batcher: Batcher<Key, Result>;
 
-  constructor(db: AnyDatabase, maxKeys: number) {
+  constructor(db: AnyDatabase, kind: keyof typeof MAX_KEYS) {
     this.db = db;
-    this.#batcher = new Batcher((keys) => this.#runBatch(keys), maxKeys);
+    this.#kind = kind;
+    this.#batcher = new Batcher((keys) => this.#runBatch(keys), MAX_KEYS[kind]);
   }
 
   /** @throws what `runShared` and `runAlone` throw */
@@ -48,11 +47,6 @@ export abstract class SharedStatement<Key, Result> {
       if (performance.now() > deadline) throw error;
       return this.runAlone(key, deadline);
     }
-  }
-
-  /** Whether a batch of one key is run alone: its statement may be simpler than the shared one. */
-  protected get prefersAlone() {
-    return false;
   }
 
   /** Keys of one identity are not shared, such as changes of one row: all but the first are run alone. */
@@ -73,7 +67,8 @@ export abstract class SharedStatement<Key, Result> {
     const deadline = performance.now() + SHARED_MS;
     this.db.requestsPerStatement.add(keys.length);
     const alone = (key: Key) => this.alone(key, deadline);
-    if (keys.length === 1 && this.prefersAlone) return [await alone(keys[0]!)];
+    // The statement that writes one row is simpler than the shared one.
+    if (keys.length === 1 && this.#kind === 'write' && !this.db.lockWaits.isFull) return [await alone(keys[0]!)];
     try {
       // Of several entries with one key, a map keeps the last.
       const firsts = [...new Map(keys.toReversed().map((key) => [this.identityOf(key), key])).values()];

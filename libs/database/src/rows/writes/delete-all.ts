@@ -1,4 +1,3 @@
-import { Batcher } from '@rest-services/concurrency';
 import { errorCode, OverloadedError, SQLSTATE } from '@rest-services/errors';
 import { sql, type QueryExecutorProvider } from 'kysely';
 import { prepared } from '../../connection/statement.ts';
@@ -12,8 +11,8 @@ const TRUNCATE_MS = 1_000;
 const NOT_TO_BE_TRUNCATED: string[] = [SQLSTATE.LOCK_NOT_AVAILABLE, SQLSTATE.INSUFFICIENT_PRIVILEGE];
 
 /**
- * Makes a function that deletes all rows of a table. Calls at once share a deletion, of which the first gets the number of rows, and
- * others 0. It takes part in the waits for locks: several deletions would take the connections of all requests.
+ * Makes a function that deletes all rows of a table. It takes part in the waits for locks: several deletions would take the connections of
+ * all requests.
  */
 export function createDeleteAll(db: AnyDatabase, tableName: string): () => Promise<number> {
   const table = sql.table(tableName);
@@ -57,9 +56,5 @@ export function createDeleteAll(db: AnyDatabase, tableName: string): () => Promi
     }
   }
 
-  const deletion = new Batcher<undefined, number>(async (calls) => {
-    const count = await db.lockWaits.runInTurn(deleteRows, tableName);
-    return calls.map((_, index) => (index === 0 ? count : 0));
-  }, Infinity);
-  return () => deletion.submit(undefined);
+  return () => db.lockWaits.runInTurn(deleteRows, tableName);
 }

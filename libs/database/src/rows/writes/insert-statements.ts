@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { columnList, parameter, prepared } from '../../connection/statement.ts';
 import { shortLockTimeout, type WithId } from '../shared/row.ts';
 
@@ -11,26 +11,39 @@ export interface Outcome extends WithId {
 const isExpired = sql`created_at <= now() - interval '24 hours'`;
 
 /**
- * Number of pages of keys whose expired ones are deleted after 64 inserts with a key. A page has 70 keys, so that expired keys are at
- * most about one eighth of the table, without an index on their age: its end would fill with dead rows while an old snapshot is open.
+ * Number of pages of keys, chosen by chance, whose expired ones are deleted after 64 inserts with a key. A page has 70 keys, so that expired
+ * keys are at most about one eighth of the table, without an index on their age: its end would fill with dead rows while an old snapshot
+ * is open. Processes need no common place to go on from.
  */
 const PAGES = 8;
 
 /** Statements of `Insert`, which take rows as JSON, and keys and requests as digests. */
 export function insertStatements(table: string, columns: readonly string[]) {
+  const insertOne = (condition: RawBuilder<unknown>) =>
+    sql<WithId>`insert into ${sql.table(table)} (${columnList(columns)})
+      select ${columnList(columns)} from json_populate_record(null::${sql.table(table)}, ${''}) ${condition} returning id`;
+  const isAbsent = sql`where not exists (select from idempotency_key where key = ${parameter('bytea')})`;
   return {
-    one: prepared(
-      sql<WithId>`insert into ${sql.table(table)} (${columnList(columns)})
-        select ${columnList(columns)} from json_populate_record(null::${sql.table(table)}, ${''}) returning id`,
+    one: prepared(insertOne(sql``)),
+    // Inserts a row and its key, unless the key is stored. Takes the digest of the key twice, then that of the request.
+    oneOnce: prepared(
+      sql<WithId>`with inserted as (${insertOne(isAbsent)})
+        insert into idempotency_key (key, request, row_id)
+        select ${parameter('bytea')}, ${parameter('bytea')}, id from inserted returning row_id as id`,
     ),
-    oneOnce: prepared(oneOnceStatement(table, columns)),
     many: prepared(manyStatement(table, columns)),
     manyOnce: prepared(manyOnceStatement(table, columns)),
     find: prepared(
       sql<Outcome>`select row_id as id, request = ${parameter('bytea')} as "isSame" from idempotency_key
         where key = ${parameter('bytea')} and not ${isExpired}`,
     ),
-    deleteExpired: prepared(deleteExpiredStatement()),
+    deleteKey: prepared(sql`delete from idempotency_key where key = ${parameter('bytea')} and ${isExpired}`),
+    deleteExpired: prepared(
+      sql`delete from idempotency_key where ctid = any(array(
+        select ctid from idempotency_key tablesample system (least(100,
+          ${sql.lit(100 * PAGES)} * current_setting('block_size')::real / greatest(1, pg_relation_size('idempotency_key'))))
+        where ${isExpired} for update skip locked))`,
+    ),
   };
 }
 
@@ -50,23 +63,12 @@ function manyStatement(table: string, columns: readonly string[]) {
     select ids[number] as id from given cross join new_ids order by ordinality`;
 }
 
-/** Inserts a row and its key, unless the key is stored. Takes the digest of the key twice, then that of the request. */
-function oneOnceStatement(table: string, columns: readonly string[]) {
-  return sql<WithId>`
-    with inserted as (
-      insert into ${sql.table(table)} (${columnList(columns)})
-      select ${columnList(columns)} from json_populate_record(null::${sql.table(table)}, ${''})
-      where not exists (select from idempotency_key where key = ${parameter('bytea')})
-      returning id
-    )
-    insert into idempotency_key (key, request, row_id)
-    select ${parameter('bytea')}, ${parameter('bytea')}, id from inserted
-    returning row_id as id`;
-}
-
-/** As `manyStatement`, for rows of which some have a key: takes the digests of keys and requests as well, null for a row without key. */
+/**
+ * As `manyStatement`, for rows of which some have a key: takes the digests of keys and requests as well, null for a row without key. Leaves
+ * out rows whose stored key has expired, which have the id null.
+ */
 function manyOnceStatement(table: string, columns: readonly string[]) {
-  return sql<Outcome>`
+  return sql<{ id: number | null; isSame: boolean }>`
     with ${shortLockTimeout},
     given as materialized (
       select *
@@ -78,18 +80,10 @@ function manyOnceStatement(table: string, columns: readonly string[]) {
       select key, request, row_id, ${isExpired} as is_expired from idempotency_key
       where key = any(array(select key from given where key is not null))
     ),
-    deleted as (
-      delete from idempotency_key where key = any(array(
-        select key from idempotency_key where key = any(array(select key from own where is_expired)) and ${isExpired} order by key for update
-      ))
-      returning key
-    ),
     new as materialized (
       select ordinality, key, request, ${inOrder(columns)}, ${columnList(columns)}
       from given
-      -- The count has the expired keys deleted before their rows are inserted.
-      cross join (select count(*) from deleted) as deleted_first
-      where not exists (select from own where own.key = given.key and not is_expired)
+      where not exists (select from own where own.key = given.key)
     ),
     ${insertedRows(table, columns, 'new')},
     created as materialized (select ordinality, key, request, ids[number] as id from new cross join new_ids),
@@ -115,20 +109,3 @@ const insertedRows = (table: string, columns: readonly string[], source: string)
       returning id
     ),
     new_ids as materialized (select array_agg(id order by id) as ids from inserted)`;
-
-/** Deletes the expired keys of some pages, which are chosen by chance: processes need no common place to go on from. */
-function deleteExpiredStatement() {
-  const before = sql.lit(PAGES - 1);
-  return sql`
-    with pages as materialized (
-      select greatest(0, floor(random() * (pg_relation_size('idempotency_key') / current_setting('block_size')::integer + ${before})) - ${before})
-        as first
-    )
-    delete from idempotency_key where ctid = any(array(
-      select ctid from idempotency_key
-      where ctid >= (select format('(%s,0)', first)::tid from pages)
-        and ctid < (select format('(%s,0)', first + ${sql.lit(PAGES)})::tid from pages)
-        and ${isExpired}
-      for update skip locked
-    ))`;
-}

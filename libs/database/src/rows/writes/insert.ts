@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { errorClass, ReusedKeyError, SQLSTATE_CLASS } from '@rest-services/errors';
 import { insertStatements, type Outcome } from './insert-statements.ts';
 import { isWrittenAlone, type AnyDatabase, type Values } from '../shared/row.ts';
-import { MAX_WRITES, SharedStatement } from '../shared/shared-statement.ts';
+import { LEFT_OUT, SharedStatement } from '../shared/shared-statement.ts';
 
 /** A key that a client sends again when it repeats a request, because it does not know the outcome. */
 export interface IdempotencyKey {
@@ -25,13 +25,11 @@ const KEYS_PER_DELETION = 64;
  * committed or none is; this needs the table of `createIdempotencyKeys`.
  */
 export class Insert extends SharedStatement<Insertion, Outcome> {
-  readonly #table: string;
   readonly #statements: ReturnType<typeof insertStatements>;
   #keysUntilDeletion = KEYS_PER_DELETION;
 
   constructor(db: AnyDatabase, table: string, columns: readonly string[]) {
-    super(db, MAX_WRITES);
-    this.#table = table;
+    super(db, 'write');
     this.#statements = insertStatements(table, columns);
   }
 
@@ -44,10 +42,6 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
     const { id, isSame } = await (isWrittenAlone(row) ? this.alone(insertion) : this.share(insertion));
     if (!isSame) throw new ReusedKeyError();
     return id;
-  }
-
-  protected override get prefersAlone() {
-    return !this.db.lockWaits.isFull;
   }
 
   protected override identityOf(insertion: Insertion) {
@@ -67,8 +61,7 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
       // The same request, at the same time, may have stored the key, or the unique value of the row.
       const found = once && (await this.find(once));
       if (found) return found;
-      const isOfPrimaryKey = (error as { constraint?: string }).constraint === `${this.#table}_pkey`;
-      throw isOfPrimaryKey ? sequenceBehind(this.#table, error) : error;
+      throw error;
     }
   }
 
@@ -76,17 +69,22 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
   private async insertOnce(row: Values, once: IdempotencyKey): Promise<Outcome> {
     const [key, request] = [digest(once.key), digest(once.request)];
     const [inserted] = (await this.db.write(this.#statements.oneOnce, [JSON.stringify(row), key, key, request])).rows;
-    // Without both, the stored key has expired.
-    if (!inserted) return (await this.find(once)) ?? (await this.runShared([{ row, once }]))[0]!;
-    this.countKeys(1);
-    return { id: inserted.id, isSame: true };
+    if (inserted) {
+      this.countKeys(1);
+      return { id: inserted.id, isSame: true };
+    }
+    const found = await this.find(once);
+    if (found) return found;
+    // The stored key has expired.
+    await this.db.write(this.#statements.deleteKey, [key]);
+    return this.insertOnce(row, once);
   }
 
   private async find(once: IdempotencyKey): Promise<Outcome | undefined> {
     return (await this.db.readFromPrimary(this.#statements.find, [digest(once.request), digest(once.key)])).rows[0];
   }
 
-  protected override async runShared(insertions: readonly Insertion[]): Promise<Outcome[]> {
+  protected override async runShared(insertions: readonly Insertion[]) {
     const { many, manyOnce } = this.#statements;
     const rows = JSON.stringify(insertions.map(({ row }) => row));
     const keys = insertions.filter(({ once }) => once !== undefined).length;
@@ -94,7 +92,7 @@ export class Insert extends SharedStatement<Insertion, Outcome> {
     const digests = (field: keyof IdempotencyKey) => digestArray(insertions.map(({ once }) => once?.[field]));
     const outcomes = (await this.db.write(manyOnce, [rows, digests('key'), digests('request')])).rows;
     this.countKeys(keys);
-    return outcomes;
+    return outcomes.map(({ id, isSame }) => (id === null ? LEFT_OUT : { id, isSame }));
   }
 
   /** Expired keys are deleted after an insert, which would wait for the keys of other inserts. A later insert deletes the rest. */
@@ -112,13 +110,3 @@ const digest = (text: string) => `\\x${hash('sha256', text, 'hex')}`;
 /** Digests as PostgreSQL writes an array of bytes, null for `undefined`. */
 const digestArray = (texts: readonly (string | undefined)[]) =>
   `{${texts.map((text) => (text === undefined ? 'null' : `"\\${digest(text)}"`)).join()}}`;
-
-/** Rows were loaded with ids that the sequence has not assigned. No client can mend that, so it is a failure, not a conflict. */
-const sequenceBehind = (table: string, cause: unknown) =>
-  Object.assign(
-    new Error(
-      `New ids of ${table} are taken. Run: select setval(pg_get_serial_sequence('${table}', 'id'), (select max(id) from ${table}))`,
-      { cause },
-    ),
-    { code: 'SEQUENCE_BEHIND' },
-  );

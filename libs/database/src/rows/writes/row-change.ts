@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Value } from '../../connection/session.ts';
 import { columnList, idArray, parameter, prepared, type Statement } from '../../connection/statement.ts';
 import { isWrittenAlone, shortLockTimeout, type AnyDatabase, type Values, type WithId } from '../shared/row.ts';
-import { LEFT_OUT, MAX_WRITES, SharedStatement } from '../shared/shared-statement.ts';
+import { LEFT_OUT, SharedStatement } from '../shared/shared-statement.ts';
 
 /** The row that an update or a delete changes. */
 export type Target = WithId & {
@@ -37,7 +37,7 @@ export class RowChange<Given extends Target> extends SharedStatement<Given, bool
   readonly #statements: ChangeStatements<Given>;
 
   constructor(db: AnyDatabase, table: string, statements: ChangeStatements<Given>) {
-    super(db, MAX_WRITES);
+    super(db, 'write');
     this.#table = table;
     this.#statements = statements;
   }
@@ -51,10 +51,6 @@ export class RowChange<Given extends Target> extends SharedStatement<Given, bool
     if (change.xmin === undefined) return isWrittenAlone(change) ? this.alone(change) : this.share(change);
     if (!(await this.alone(change))) throw new PreconditionFailedError();
     return true;
-  }
-
-  protected override get prefersAlone() {
-    return !this.db.lockWaits.isFull;
   }
 
   protected override identityOf(change: Given) {
