@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startCluster, type Cluster } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
-import { Database } from '../src/index.ts';
+import { open, openPatient } from '../test/open-database.ts';
 
 // The files of `certificates`: a private authority, a certificate of it for the host localhost, and one for the user certified, whose
 // key is encrypted. All are valid from 2020 to 2119.
@@ -36,16 +36,13 @@ async function giveToServer(name: string, content: string) {
 async function connect(host: string, parameters: Record<string, string>, user?: string) {
   const url = Object.assign(new URL(server.url), { hostname: host, search: String(new URLSearchParams(parameters)) });
   if (user) Object.assign(url, { username: user, password: '' });
-  const db = new Database({ url: url.href, poolMax: 1, onConnectionError: () => undefined });
   try {
     const { rows } = await sql<{ ssl: boolean }>`
-      select ssl from pg_stat_ssl where pid = pg_backend_pid()`.execute(db);
+      select ssl from pg_stat_ssl where pid = pg_backend_pid()`.execute(open({ url: url.href }));
     return rows[0]!.ssl ? 'TLS' : 'no TLS';
   } catch (error) {
     const { code, message } = error as Error & { code: string };
     return code === '28000' ? message : code;
-  } finally {
-    await db.destroy();
   }
 }
 
@@ -64,12 +61,11 @@ describe('A server with a certificate of a private authority', () => {
     await giveToServer('root.crt', await readFile(certificate('authority.pem'), 'utf8'));
     const rules = await readFile(join(folder, 'data', 'pg_hba.conf'), 'utf8');
     await giveToServer('pg_hba.conf', `hostssl all certified 127.0.0.1/32 cert\n${rules}`);
-    const db = new Database({ url: server.url, poolMax: 1, onConnectionError: () => undefined });
+    const db = openPatient(server.url);
     await sql`create role certified login`.execute(db);
     for (const setting of [`ssl_ca_file = 'root.crt'`, `ssl = on`])
       await sql`alter system set ${sql.raw(setting)}`.execute(db);
     await sql`select pg_reload_conf()`.execute(db);
-    await db.destroy();
     // The postmaster reads its configuration some time after the signal.
     while ((await connect('localhost', { sslmode: 'require' })) !== 'TLS');
   });
@@ -96,16 +92,5 @@ describe('A server with a certificate of a private authority', () => {
     };
     expect(await connect('localhost', parameters, 'certified')).toBe('TLS');
     expect(await connect('localhost', { sslmode: 'require' }, 'certified')).toContain('certificate');
-  });
-
-  test('causes no warning of the driver on stderr', async () => {
-    const warnings: Error[] = [];
-    const listen = (warning: Error) => warnings.push(warning);
-    process.on('warning', listen);
-    for (const sslmode of ['require', 'verify-ca'])
-      await connect('localhost', { sslmode, sslrootcert: certificate('authority.pem') });
-    await new Promise(setImmediate);
-    process.off('warning', listen);
-    expect(warnings).toEqual([]);
   });
 });

@@ -1,36 +1,24 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
-import { Repository, type Database, type List } from '../src/index.ts';
-import { createReadChunk, listOf } from '../src/rows/reads/list.ts';
+import { createRowCounts, Repository, type Database, type List } from '../src/index.ts';
 import { database, open } from './open-database.ts';
-import { statementsDuring } from './statements.ts';
+import { statementsDuring } from './measure.ts';
 
-interface Tables {
-  number: { id: number; even: boolean };
-  page: { id: number; text: string };
-}
-
-let db: Database<Tables>;
+let db: Database<unknown>;
+let numbers: ReturnType<typeof numberRepository>;
 beforeAll(async () => {
   db = open();
-  await sql`create table number as select id::bigint, id % 2 = 0 as even from generate_series(1, 5000) id order by random()`.execute(
-    db,
-  );
+  await sql`create table number as
+    select id::bigint, id % 2 = 0 as even from generate_series(1, 3000) id order by random()`.execute(db);
+  await sql`alter table number add primary key (id)`.execute(db);
+  await createRowCounts(db, { table: 'number' });
+  numbers = numberRepository('number');
 });
 
-const even = Array.from({ length: 2_500 }, (_, index) => 2 * (index + 1));
-const firstChunk = (limit: number) =>
-  db.kysely
-    .selectFrom('number')
-    .select('id')
-    .where('even', '=', true)
-    .orderBy('id')
-    .limit(Math.min(limit, 250))
-    .execute();
-const evenNumbers = (on = db) => createReadChunk<{ id: number }>(on, 'number', ['id'], [sql`even`]);
 const onlyRead = { insert: Type.Object({}), update: Type.Object({}), absent: 'kept' } as const;
-const Numbers = Type.Object({ id: Type.Integer(), even: Type.Boolean() });
+const numberRepository = (table: string, on = db) =>
+  new Repository(on, table, { row: Type.Object({ id: Type.Integer(), even: Type.Boolean() }), ...onlyRead });
 
 async function read(list: List<{ id: number }>) {
   const chunks = [list.rows];
@@ -39,17 +27,28 @@ async function read(list: List<{ id: number }>) {
 }
 
 test('A list has all rows of the query, sorted by id, in chunks of at most 250', async () => {
-  const { ids, sizes } = await read(
-    await new Repository(db, 'number', { row: Numbers, ...onlyRead }).list({ even: true }),
-  );
-  expect(ids).toEqual(even);
+  const { ids, sizes } = await read(await numbers.list({ even: true }));
+  expect(ids).toEqual(Array.from({ length: 1_500 }, (_, index) => 2 * (index + 1)));
   // That there are no more shows only when they are asked for.
-  expect(sizes).toEqual([...Array.from({ length: 10 }, () => 250), 0]);
+  expect(sizes).toEqual([250, 250, 250, 250, 250, 250, 0]);
 });
 
+test.each([
+  [10, 1],
+  [250, 1],
+  [251, 2],
+  [1_000, 4],
+  [10_000, 12],
+])('A page of %d rows is read by %d statements, however many it may have', async (limit, statements) => {
+  const reading = async () => {
+    const { ids } = await read(await numbers.page({ offset: 100, limit }));
+    expect(ids).toEqual(Array.from({ length: Math.min(limit, 2_900) }, (_, index) => 101 + index));
+  };
+  expect(await statementsDuring(reading)).toBe(statements);
+});
 test('The first chunk of up to 50,000 rows has a version of the list, which each change makes another one', async () => {
   await sql`create table long as select id::bigint, true as even from generate_series(1, 50000) id`.execute(db);
-  const list = new Repository(db, 'long', { row: Numbers, ...onlyRead });
+  const list = numberRepository('long');
   const versions: (string | undefined)[] = [];
   const readVersion = async () => versions.push((await list.list()).version);
   expect(await statementsDuring(readVersion)).toBe(1);
@@ -63,9 +62,8 @@ test('The first chunk of up to 50,000 rows has a version of the list, which each
   }
   expect(new Set(versions).size).toBe(4);
   expect(versions).toEqual(versions.map(() => expect.any(String)));
-  const elsewhere = open<Tables>({ readsFrom: { url: database.url } });
-  const late = await new Repository(elsewhere, 'long', { row: Numbers, ...onlyRead }).list();
-  expect(late).toMatchObject({ rows: { length: 250 }, version: undefined });
+  const elsewhere = open({ readsFrom: { url: database.url } });
+  expect(await numberRepository('long', elsewhere).list()).toMatchObject({ rows: { length: 250 }, version: undefined });
   await sql`insert into long values (50002, false)`.execute(db);
   expect(await list.list()).not.toHaveProperty('version', expect.anything());
 });
@@ -84,21 +82,4 @@ test('Of rows with long texts, a chunk ends with the one that reaches 128 KiB', 
   const { ids, sizes } = await read(await pages.list());
   expect(ids).toEqual(lengths.map((_, index) => index + 1));
   expect(sizes).toEqual([2, 1, 1, 250, 2, 1]);
-});
-
-test.each([10, 250, 251, 1_000, 2_500, Infinity])(
-  'A list that goes on from its first chunk ends after %d rows, if there are so many',
-  async (limit) => {
-    const first = await firstChunk(limit);
-    const { ids, sizes } = await read(listOf(first, evenNumbers(), limit));
-    expect(ids).toEqual(even.slice(0, limit));
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(250);
-  },
-);
-
-test('A list that is complete with its first chunk asks the database for nothing more', async () => {
-  const unreachable = open<Tables>({ url: 'postgres://127.0.0.1:1/nobody-listens' });
-  const first = await firstChunk(250);
-  const { ids } = await read(listOf(first, evenNumbers(unreachable), 250));
-  expect(ids).toEqual(even.slice(0, 250));
 });

@@ -1,160 +1,172 @@
-import { once } from 'node:events';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { migrate, pendingMigrations, type Migrations } from '../src/index.ts';
-import { db, options, othersWait, startProgram, until, waitingFor } from './migrating.ts';
-import { connectPatiently } from './patient.ts';
+import { db, indexed, making, options, released, status } from './migrating.ts';
+import { openPatient } from './open-database.ts';
 
-const first: Migrations = { '0001_a': { up: (db) => db.schema.createTable('a').addColumn('id', 'integer').execute() } };
-const second: Migrations = {
-  ...first,
-  '0002_b': { up: (db) => db.schema.createTable('b').addColumn('id', 'integer').execute() },
-};
+/** A transaction that has written to the table, for whose end others wait. */
+async function startWriter() {
+  const transaction = await openPatient().startTransaction().execute();
+  const { rows: own } = await sql<{ pid: number }>`
+    insert into item values ('Writing') returning pg_backend_pid() as pid`.execute(transaction);
+  /** Resolves to the process id of a session that waits for it. */
+  const waiting = async (): Promise<number> => {
+    const { rows } = await sql<{ pid: number }>`
+      select pid from pg_locks where not granted and ${own[0]!.pid} = any(pg_blocking_pids(pid))`.execute(db);
+    return rows[0]?.pid ?? waiting();
+  };
+  return { waiting, end: () => transaction.commit().execute() };
+}
 
-async function tables() {
+/** Tables and indexes of all schemas; an invalid index has a `!`. */
+async function relations() {
   const { rows } = await sql<{ name: string }>`
-    select tablename as name from pg_tables where schemaname = 'public' and tablename not like 'kysely%' order by 1`.execute(
-    db,
-  );
+    select relnamespace::regnamespace || '.' || relname || case when indisvalid = false then '!' else '' end as name
+    from pg_class left join pg_index on indexrelid = pg_class.oid
+    where relname ~ '^(item|more|kysely_migration$)' and relkind in ('r', 'i') order by 1`.execute(db);
   return rows.map(({ name }) => name);
 }
 
-describe('migrate', () => {
-  test('brings an empty database up to date, and an older one', async () => {
-    expect(await pendingMigrations(db, second)).toEqual(['0001_a', '0002_b']);
-    await migrate(options(), first);
-    expect(await pendingMigrations(db, second)).toEqual(['0002_b']);
-    await migrate(options(), second);
-    expect(await pendingMigrations(db, second)).toEqual([]);
-    expect(await tables()).toEqual(['a', 'b']);
+describe('Migrations', () => {
+  test('are made once each when eight processes start at the same moment', async () => {
+    const applied: string[] = [];
+    const report = { ...options(), onApplied: (name: string) => applied.push(name) };
+    expect(await pendingMigrations(db, indexed)).toEqual(['0001_item', '0002_item_status']);
+    await Promise.all(Array.from({ length: 8 }, () => migrate(report, indexed)));
+    expect(applied).toEqual(['0001_item', '0002_item_status']);
+    expect(await pendingMigrations(db, indexed)).toEqual([]);
   });
 
-  test('runs each migration once when eight processes start at the same moment', async () => {
-    await Promise.all(Array.from({ length: 8 }, () => migrate(options(), second)));
-    expect(await tables()).toEqual(['a', 'b']);
+  test('go to the first schema of the search path, and on where one of its schemas has them', async () => {
+    await sql`create schema app; create schema first; create schema other`.execute(db);
+    await sql`create table other.kysely_migration (name text)`.execute(db);
+    await migrate(options(), indexed);
+    await migrate(options('app'), released);
+    await migrate(options('app'), indexed);
+    const later = { ...indexed, '0003_more': making(sql`create table more ()`) };
+    await migrate(options('first,public'), later);
+    expect(await pendingMigrations(openPatient(options('app').url), later)).toEqual(['0003_more']);
+    const made = ['item', 'item_status', 'kysely_migration'];
+    expect(await relations()).toEqual([
+      ...made.map((name) => `app.${name}`),
+      ...['first.more', 'other.kysely_migration'],
+      ...made.map((name) => `public.${name}`),
+    ]);
   });
 
-  test('takes longer than a request may, if it has to', async () => {
-    const slow: Migrations = {
-      '0001_slow': { up: (db) => sql`select pg_sleep(1.6)`.execute(db).then(() => undefined) },
-    };
-    await migrate(options(), slow);
-    expect(await pendingMigrations(db, slow)).toEqual([]);
-  });
-
-  test('goes on when the process that holds the lock is killed in a migration', async () => {
-    const holder = startProgram('holder.ts');
-    await once(holder.stdout, 'data');
-    const migrated = migrate(options(), second);
-    await othersWait(1);
-    holder.kill('SIGKILL');
-    await migrated;
-    expect(await tables()).toEqual(['a', 'b']);
-  });
-
-  test('lets requests through while it waits for a table that somebody uses', async () => {
-    await migrate(options(), second);
-    const user = connectPatiently(options().url);
-    const locks: Migrations = {
-      ...second,
-      '0003_lock': { up: (db) => sql`lock table a`.execute(db).then(() => undefined) },
-    };
-    const { migrated } = await user.transaction().execute(async (using) => {
-      const { rows } = await sql<{ pid: number }>`
-        insert into a values (1) returning pg_backend_pid() as pid`.execute(using);
-      const migrated = migrate(options(), locks);
-      await until(async () => (await waitingFor(rows[0]!.pid)).length > 0);
-      // Less than a request may take.
-      await sql`set lock_timeout = '2.5s'`.execute(db);
-      await sql`insert into a values (2)`.execute(db);
-      return { migrated };
-    });
-    await migrated;
-    expect(await pendingMigrations(db, locks)).toEqual([]);
-    await user.destroy();
-  });
-
-  test('tells why it lost its session', async () => {
-    const endSession = sql`select pg_terminate_backend(pg_backend_pid())`;
-    const ending: Migrations = { '0001_end': { up: (db) => endSession.execute(db).then(() => undefined) } };
-    await expect(migrate(options(), ending)).rejects.toThrow('terminating connection due to administrator command');
-  });
-
-  test('rolls back the one that fails, and reports each that is committed with its duration', async () => {
-    const applied: { name: string; ms: number }[] = [];
-    const report = { ...options(), onApplied: (name: string, ms: number) => applied.push({ name, ms }) };
+  test('are rolled back one by one, and reported with their durations when committed', async () => {
+    const applied: [name: string, ms: number][] = [];
+    const onApplied = (...each: [string, number]) => applied.push(each);
     let isBroken = true;
-    const third: Migrations = {
-      ...second,
-      '0003_c': {
+    const migrations: Migrations = {
+      ...indexed,
+      '0003_more': {
         async up(db) {
-          await db.schema.createTable('c').addColumn('id', 'integer').execute();
+          await sql`create table more ()`.execute(db);
           await sql`select pg_sleep(0.2)`.execute(db);
           if (isBroken) throw new Error('no');
         },
       },
+      '0004_status': { ...status, createIndexConcurrently: 'item_again' },
     };
-    await expect(migrate(report, third)).rejects.toMatchObject({ message: 'no', migration: '0003_c' });
-    expect(await tables()).toEqual(['a', 'b']);
-    expect(await pendingMigrations(db, third)).toEqual(['0003_c']);
+    const migrating = () => migrate({ ...options(), onApplied }, migrations);
+    await expect(migrating()).rejects.toMatchObject({ message: 'no', migration: '0003_more' });
+    expect(await relations()).toEqual(['public.item', 'public.item_status', 'public.kysely_migration']);
+    expect(await pendingMigrations(db, migrations)).toEqual(['0003_more', '0004_status']);
     isBroken = false;
-    await migrate(report, third);
-    await migrate(report, third);
-    expect(applied.map(({ name }) => name)).toEqual(['0001_a', '0002_b', '0003_c']);
-    expect(applied[2]!.ms).toBeGreaterThan(190);
+    await migrating();
+    await migrating();
+    expect(applied.map(([name]) => name)).toEqual(Object.keys(migrations));
+    expect(applied[2]![1]).toBeGreaterThan(190);
   });
 
-  describe('beside a kysely_migration of another schema', () => {
-    beforeEach(async () => {
-      await sql`create schema other`.execute(db);
-      await sql`create table other.kysely_migration (name text)`.execute(db);
-    });
-    const locations = async () => {
-      const { rows } = await sql<{ name: string }>`
-        select schemaname || '.' || tablename as name from pg_tables
-        where tablename in ('a', 'b', 'kysely_migration') order by 1`.execute(db);
-      return rows.map(({ name }) => name);
-    };
-
-    test('brings an empty database up to date, and an older one', async () => {
-      await migrate(options(), first);
-      await migrate(options(), second);
-      expect(await pendingMigrations(db, second)).toEqual([]);
-      expect(await locations()).toEqual(['other.kysely_migration', 'public.a', 'public.b', 'public.kysely_migration']);
-    });
-
-    test('uses the schema that search_path in the options of the URL names', async () => {
-      await sql`create schema app`.execute(db);
-      const inApp = { ...options(), url: `${options().url}?options=-csearch_path=app` };
-      await migrate(inApp, first);
-      await migrate(inApp, second);
-      const reading = connectPatiently(inApp.url);
-      expect(await pendingMigrations(reading, second)).toEqual([]);
-      await reading.destroy();
-      expect(await locations()).toEqual(['app.a', 'app.b', 'app.kysely_migration', 'other.kysely_migration']);
-    });
-
-    test('goes on where it has begun when a schema comes before in the search path', async () => {
-      await migrate(options(), first);
-      await sql`create schema app`.execute(db);
-      await migrate({ ...options(), url: `${options().url}?options=-csearch_path=app,public` }, second);
-      expect(await locations()).toEqual(['app.b', 'other.kysely_migration', 'public.a', 'public.kysely_migration']);
-    });
+  test('let requests through while they wait for a table that somebody uses', async () => {
+    await migrate(options(), released);
+    const user = await startWriter();
+    const locks = { ...released, '0002_lock': making(sql`lock table item`) };
+    const migrated = migrate(options(), locks);
+    await user.waiting();
+    // Less than a request may take.
+    await sql`set lock_timeout = '2.5s'`.execute(db);
+    await sql`insert into item values ('Doing')`.execute(db);
+    await user.end();
+    await migrated;
+    expect(await pendingMigrations(db, locks)).toEqual([]);
   });
 
-  test('leaves a database alone that a newer release has migrated', async () => {
-    await migrate(options(), second);
-    await migrate(options(), first);
-    expect(await pendingMigrations(db, first)).toEqual([]);
-    expect(await tables()).toEqual(['a', 'b']);
-  });
-
-  test('names what to delete when the database is of no release', async () => {
-    const before: Migrations = { '0001_a': first['0001_a']!, '0003_b': second['0002_b']! };
-    await migrate(options(), before);
-    await expect(migrate(options(), second)).rejects.toThrow(
-      '0003_b is applied without 0002_b: drop this database, or delete the folder .data of "npm start"',
+  test('name what to delete when the database is of no release', async () => {
+    await migrate(options(), { ...released, '0003_more': making(sql`create table more ()`) });
+    await expect(migrate(options(), indexed)).rejects.toThrow(
+      '0003_more is applied without 0002_item_status: drop this database, or delete the folder .data of "npm start"',
     );
-    expect(await pendingMigrations(db, second)).toEqual(['0002_b']);
+    expect(await pendingMigrations(db, indexed)).toEqual(['0002_item_status']);
+  });
+});
+
+describe('An index that is created concurrently', () => {
+  test('is not created again that another process has dropped in a later migration', async () => {
+    await migrate(options(), released);
+    const migrations = { ...indexed, '0003_drop': making(sql`drop index item_status`) };
+    const writer = await startWriter();
+    const first = migrate(options(), migrations);
+    await writer.waiting();
+    const second = migrate(options(), migrations);
+    const polling = sql`
+      select from pg_stat_activity
+      where datname = current_database() and state = 'idle' and query like 'select pg_try_advisory_lock%'
+        and not exists (select from pg_locks where pg_locks.pid = pg_stat_activity.pid and locktype = 'advisory')`;
+    while ((await polling.execute(db)).rows.length === 0);
+    await writer.end();
+    await Promise.all([first, second]);
+    expect(await relations()).toEqual(['public.item', 'public.kysely_migration']);
+  });
+
+  test('lets an older release read, write and start, however long it waits for a transaction', async () => {
+    await migrate(options(), released);
+    const writer = await startWriter();
+    const migrated = migrate(options(), indexed);
+    await writer.waiting();
+    await sql`set lock_timeout = '100ms'`.execute(db);
+    await sql`insert into item values ('Finished')`.execute(db);
+    await sql`update item set status = 'Doing'`.execute(db);
+    await sql`select from item where status = 'Doing'`.execute(db);
+    await migrate(options(), released);
+    expect(await pendingMigrations(db, indexed)).toEqual(['0002_item_status']);
+    await writer.end();
+    await migrated;
+    expect(await pendingMigrations(db, indexed)).toEqual([]);
+  });
+
+  test('takes the place of the invalid one that the end of a session has left', async () => {
+    await migrate(options(), released);
+    const writer = await startWriter();
+    const creating = expect(migrate(options(), indexed)).rejects.toThrow('terminating connection due to administrator');
+    await sql`select pg_terminate_backend(${await writer.waiting()})`.execute(db);
+    await creating;
+    expect(await relations()).toContain('public.item_status!');
+    await writer.end();
+    await migrate(options(), indexed);
+    expect(await relations()).toContain('public.item_status');
+  });
+
+  test('is kept where it is valid, although its migration was not recorded', async () => {
+    await migrate(options(), released);
+    await sql`create index item_status on item (status)`.execute(db);
+    const oid = () => sql`select 'item_status'::regclass::oid`.execute(db);
+    const { rows } = await oid();
+    await migrate(options(), indexed);
+    expect((await oid()).rows).toEqual(rows);
+    expect(await pendingMigrations(db, indexed)).toEqual([]);
+  });
+
+  test('reports duplicates, and does not stay where it would refuse rows', async () => {
+    const unique = { ...released, '0002_item_status': { ...status, unique: true } };
+    await migrate(options(), released);
+    await sql`insert into item values ('Doing'), ('Doing')`.execute(db);
+    await expect(migrate(options(), unique)).rejects.toMatchObject({ code: '23505' });
+    expect(await relations()).toEqual(['public.item', 'public.kysely_migration']);
+    await sql`delete from item`.execute(db);
+    await migrate(options(), unique);
+    expect(await relations()).toContain('public.item_status');
   });
 });

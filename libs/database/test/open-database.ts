@@ -1,9 +1,10 @@
-// What most files share: a database of their own, which they open in several ways.
+// What the files share: a database of their own, which they open in several ways.
 import { afterAll, beforeAll } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import type { Kysely } from 'kysely';
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { resultTypes } from '../src/connection/result-types.ts';
 import { Database, type DatabaseOptions } from '../src/index.ts';
-import { connectPatiently } from './patient.ts';
 
 export let database: TestDatabase;
 const opened: { destroy(): Promise<void> }[] = [];
@@ -24,9 +25,13 @@ export function open<Tables>(options: Partial<DatabaseOptions> = {}): Database<T
   return db;
 }
 
-/** Opens one connection that no time limit ends, until the end of the file. */
-export function openPatient<Tables>(url = database.url): Kysely<Tables> {
-  const db = connectPatiently<Tables>(url);
+/** Opens one connection that no time limit ends, however busy the machine is, until the end of the file. */
+export function openPatient<Tables>(connectionString = database.url): Kysely<Tables> {
+  const pool = new pg.Pool({ connectionString, max: 1, types: resultTypes() });
+  // Without listeners, the end of the database would end the test process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   opened.push(db);
   return db;
 }

@@ -19,7 +19,7 @@ export interface ConcurrentIndex {
 export async function createIndex(db: QueryExecutorProvider, index: ConcurrentIndex): Promise<void> {
   const { createIndexConcurrently: name, on: table, definition, unique = false } = index;
   await sql`set lock_timeout = 0`.execute(db);
-  if ((await dropUnlessValid(db, index)) === 'valid') return;
+  if (await dropUnlessValid(db, index)) return;
   const rest = typeof definition === 'function' ? await definition(db) : definition;
   const kind = sql.raw(unique ? 'unique index' : 'index');
   try {
@@ -31,6 +31,7 @@ export async function createIndex(db: QueryExecutorProvider, index: ConcurrentIn
   }
 }
 
+/** Drops the index if it is invalid. @returns whether there is a valid one */
 async function dropUnlessValid(
   db: QueryExecutorProvider,
   { createIndexConcurrently: name, on: table }: ConcurrentIndex,
@@ -39,9 +40,7 @@ async function dropUnlessValid(
     select nspname as schema, indisvalid as "isValid"
     from pg_index join pg_class on pg_class.oid = indexrelid join pg_namespace on pg_namespace.oid = relnamespace
     where indrelid = to_regclass(quote_ident(${table})) and relname = ${name}`.execute(db);
-  const found = rows[0];
-  if (!found) return 'absent';
-  if (found.isValid) return 'valid';
-  await sql`drop index concurrently ${sql.id(found.schema, name)}`.execute(db);
-  return 'absent';
+  const [found] = rows;
+  if (found?.isValid === false) await sql`drop index concurrently ${sql.id(found.schema, name)}`.execute(db);
+  return found?.isValid ?? false;
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql, type QueryExecutorProvider } from 'kysely';
+import pg from 'pg';
 
 /** A table whose rows are counted. Its primary key is a bigint `id` that never changes. */
 export interface RowCounts {
@@ -20,8 +21,8 @@ export interface RowCounts {
  */
 export async function createRowCounts(db: QueryExecutorProvider, { table, filter }: RowCounts) {
   const { rows } = await sql<{ schema: string }>`select current_schema() as schema`.execute(db);
-  const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
-  const condition = filter ? `(${quoted(filter.column)} = '${filter.value.replaceAll("'", "''")}')` : 'false';
+  const quoted = pg.escapeIdentifier;
+  const condition = filter ? `(${quoted(filter.column)} = ${pg.escapeLiteral(filter.value)})` : 'false';
   // It stands beside the bundle as well. Names are qualified, so that functions work with any `search_path`.
   const statements = readFileSync(join(import.meta.dirname, 'row-counts.sql'), 'utf8')
     .replaceAll(

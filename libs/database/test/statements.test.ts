@@ -1,23 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { OverloadedError } from '@rest-services/errors';
 import { sql } from 'kysely';
-import { Repository } from '../src/index.ts';
-import {
-  allNotes,
-  create,
-  createAll,
-  db,
-  noteRepository,
-  notes,
-  observer,
-  outcome,
-  texts,
-  type Tables,
-} from './note-table.ts';
+import { createRowCounts, Repository } from '../src/index.ts';
+import { allNotes, create, db, noteRepository, notes, observer, texts, type Tables } from './note-table.ts';
 import { open } from './open-database.ts';
-import { statementsDuring } from './statements.ts';
+import { rowsLookedAt, statementsDuring } from './measure.ts';
 
-// Requests of one iteration of the event loop, which share statements.
+// Statements that requests of one iteration of the event loop share, and that PostgreSQL plans once for each session.
 
 test('Reads, updates and deletes of many rows take one statement each', async () => {
   const ids = await Promise.all(Array.from({ length: 50 }, (_, n) => create(`${n}`)));
@@ -77,36 +66,6 @@ test('Reads of texts above 16 KiB take three connections, and get 503 when they 
   expect(sent).toBe(1 + 3 + 2);
 });
 
-test('An update leaves columns that it does not name as they are, or sets them to null', async () => {
-  const [first, second] = (await createAll('a', 'b')) as [number, number];
-  await Promise.all([notes.update(first, { rank: 5 }), notes.update(second, { title: 'c' })]);
-  expect(await allNotes()).toEqual([
-    { id: first, title: 'a', rank: 5 },
-    { id: second, title: 'c', rank: 1 },
-  ]);
-  const replacing = noteRepository(db, 'null');
-  await Promise.all([replacing.update(first, { title: 'd' }), replacing.update(second, { title: 'e', rank: 7 })]);
-  expect(await allNotes()).toEqual([
-    { id: first, title: 'd', rank: null },
-    { id: second, title: 'e', rank: 7 },
-  ]);
-});
-
-test('A request that PostgreSQL refuses fails alone', async () => {
-  const ids = await createAll('a', 'b', 'c', 'd');
-  const changes = [{ title: 'x' }, { title: 'd' }, { rank: 2 ** 31 }, { rank: 2 }];
-  expect(await Promise.all(changes.map((change, index) => outcome(notes.update(ids[index]!, change))))).toEqual([
-    { value: true },
-    { code: '23505' },
-    { code: '22003' },
-    { value: true },
-  ]);
-  const titles = ['y', null, 'z'];
-  const created = await Promise.all(titles.map((title) => outcome(create(title!))));
-  expect(created).toEqual([{ value: expect.any(Number) }, { code: '23502' }, { value: expect.any(Number) }]);
-  expect((await allNotes()).map(({ title }) => title).sort()).toEqual(['b', 'c', 'd', 'x', 'y', 'z']);
-});
-
 test('Two processes that change different columns of the same rows lose no update', async () => {
   const other = noteRepository(observer);
   const ids = await Promise.all(Array.from({ length: 12 }, (_, n) => create(`${n}`)));
@@ -118,4 +77,55 @@ test('Two processes that change different columns of the same rows lose no updat
       ids.sort((a, b) => a - b).map((id) => ({ id, title: `${id} in ${round}`, rank: round })),
     );
   }
+});
+
+test('A statement that was planned for an empty table uses the index when it has grown', async () => {
+  const one = open<Tables>();
+  // Of so wide a row PostgreSQL expects few, so that it would rather read all of them.
+  await sql`create table fresh (id bigint generated always as identity primary key, text varchar(1000))`.execute(one);
+  const fresh = new Repository(one, 'fresh', texts);
+  const useAll = async (ids: number[]) => [
+    await Promise.all(ids.map((id) => fresh.findById(id))),
+    await Promise.all(ids.map((id) => fresh.update(id, { text: 'new' }))),
+    await Promise.all(ids.map((id) => fresh.delete(id))),
+  ];
+  for (let use = 0; use < 10; use += 1) await useAll([1, 2]);
+  await sql`insert into fresh (text) select n::text from generate_series(1, 20000) n`.execute(one);
+  const before = await rowsLookedAt(one, 'fresh');
+  for (let id = 1; id <= 20; id += 2) {
+    const rows = [id, id + 1].map((each) => ({ id: each, text: `${each}` }));
+    expect(await useAll([id, id + 1])).toEqual([rows, [true, true], [true, true]]);
+  }
+  expect((await rowsLookedAt(one, 'fresh')) - before).toBeLessThan(1_000);
+});
+
+test('A session prepares a statement once, and plans it once for all values', async () => {
+  const one = open<Tables>();
+  await sql`create table counted (id bigint generated always as identity primary key, text text)`.execute(one);
+  await one.kysely.transaction().execute((transaction) => createRowCounts(transaction, { table: 'counted' }));
+  await sql`insert into counted (text) select n::text from generate_series(1, 20000) n`.execute(one);
+  await sql`analyze counted`.execute(one);
+
+  const counted = new Repository(one, 'counted', texts);
+  for (let use = 1; use <= 10; use += 1) {
+    await counted.findById(use);
+    await counted.page({ offset: 0, limit: 1 });
+    await counted.page({ offset: use * 1000, limit: 1 });
+    for (const together of [1, 2]) {
+      const ids = await Promise.all(Array.from({ length: together }, () => counted.insert({ text: 'new' })));
+      await Promise.all(ids.map((id) => counted.update(id, { text: 'other' })));
+      await Promise.all(ids.map((id) => counted.delete(id)));
+    }
+  }
+  const { rows } = await sql`
+    select generic_plans >= 10 as "isReused", custom_plans as custom from pg_prepared_statements`.execute(one);
+  expect(rows).toEqual(Array(9).fill({ isReused: true, custom: 0 }));
+});
+
+test('A statement goes on after migrations that add a column or change the type of one', async () => {
+  const id = await create('a');
+  await sql`alter table note add column more text`.execute(observer);
+  expect(await notes.findById(id)).toEqual({ id, title: 'a', rank: 1 });
+  await sql`alter table note alter column title type text`.execute(observer);
+  for (let use = 0; use < 4; use += 1) expect(await notes.findById(id)).toEqual({ id, title: 'a', rank: 1 });
 });
