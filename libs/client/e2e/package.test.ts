@@ -78,6 +78,18 @@ describe.each(nodeVersions())('On Node.js $version', ({ version, node }) => {
   });
 });
 
+test('Lines of README.md update with fetch, again after a 503', async () => {
+  const service = await startService('../../apps/items/dist/main.js');
+  const proxy = await startProxy(service.url);
+  const [lines] = /^const created = await fetch.+?(?=^```)/ms.exec(readFileSync(join(dist, 'README.md'), 'utf8'))!;
+  writeFileSync(join(folder, 'update.mjs'), lines.replaceAll('http://localhost:8080', proxy.url));
+  const overload = { retryAfter: '1' };
+  proxy.faults.push(undefined, overload, undefined, overload);
+  const { stdout } = await run(process.execPath, ['update.mjs'], { cwd: folder, env: {} });
+  expect(proxy.received.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET', 'PUT', 'GET', 'PUT']);
+  expect(stdout).toBe('503\n200\n');
+});
+
 describe('The package', () => {
   test('holds the module, its types, README and licences, and depends on no other', () => {
     const files = ['LICENSE', 'README.md', 'index.d.ts', 'index.js', 'licenses.txt', 'package.json'];

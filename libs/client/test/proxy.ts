@@ -11,9 +11,9 @@ export type Fault =
   | 'lose half of the response'
   | 'respond as a proxy';
 
-/** Starts a proxy before a service. It takes one of `faults` for each request while there are some, and records all requests. */
+/** Starts a proxy before a service. It takes one of `faults` for each request while there are some (`undefined` forwards), and records all. */
 export async function startProxy(target: string) {
-  const faults: Fault[] = [];
+  const faults: (Fault | undefined)[] = [];
   const received: { method: string; url: string; key: unknown; body: string }[] = [];
   const proxy = { ...{ faults, received, url: '' }, hasAbsolutePaths: false, stop: () => server.close() };
 
