@@ -1,8 +1,3 @@
-import preset from '../../jest.preset.mjs';
+import preset from '@rest-services/local-postgres/jest-preset';
 
-export default {
-  ...preset,
-  testMatch: ['<rootDir>/**/*.test.ts'],
-  globalSetup: '@rest-services/local-postgres/jest-setup',
-  globalTeardown: '@rest-services/local-postgres/jest-teardown',
-};
+export default { ...preset, testMatch: ['<rootDir>/**/*.test.ts'] };

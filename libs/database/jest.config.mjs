@@ -1,7 +1,1 @@
-import preset from '../../jest.preset.mjs';
-
-export default {
-  ...preset,
-  globalSetup: '@rest-services/local-postgres/jest-setup',
-  globalTeardown: '@rest-services/local-postgres/jest-teardown',
-};
+export { default } from '@rest-services/local-postgres/jest-preset';

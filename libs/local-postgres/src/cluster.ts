@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -43,9 +44,9 @@ export async function startCluster(directory: string, options: ClusterOptions): 
 
   for (;;) {
     try {
-      const { pid, port } =
-        (await runningServer(directory)) ?? (await startServer(directory, await settingsOf(options)));
-      const url = await serverUrl(directory, port);
+      const { pid, port } = (await runningServer(directory)) ?? (await startServer(directory, options));
+      const password = (await readFile(join(directory, 'data', 'password'), 'utf8')).trim();
+      const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
       const user = await connect(url);
       await user.query('select pg_advisory_lock_shared($1)', [USERS_LOCK]);
       return { url, pid, stop: () => leave(directory, user) };
@@ -53,14 +54,12 @@ export async function startCluster(directory: string, options: ClusterOptions): 
       if (!isPassing(error)) throw error;
       if (Date.now() > deadline) {
         const lock = join(directory, 'data', 'postmaster.pid');
-        throw new Error(`PostgreSQL does not respond (${describe(error)}). If none runs, delete ${lock}.`);
+        throw new Error(`PostgreSQL does not respond (${String(error)}). If none runs, delete ${lock}.`);
       }
       await sleep(100);
     }
   }
 }
-
-const describe = (error: unknown) => (error as Error).message || (error as NodeJS.ErrnoException).code;
 
 /** @throws Error that says what to do with the files of another major version, which the installed one can't read */
 async function checkVersion(directory: string) {
@@ -81,68 +80,48 @@ const isPassing = (error: unknown) =>
  * Creates the files of a server in `directory`, unless they are there. They are made under another name first, so that a
  * launcher killed in the middle leaves nothing half made.
  */
-export async function initialise(directory: string, durable: boolean) {
+async function initialise(directory: string, durable: boolean) {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await giveToServer(directory);
   const data = join(directory, 'data');
-  if (await exists(data)) return;
+  if (existsSync(data)) return;
   const draft = await mkdtemp(join(directory, 'initdb-'));
   try {
     await writeFile(join(draft, 'password'), `${randomBytes(18).toString('base64url')}\n`, { mode: 0o600 });
     await Promise.all([draft, join(draft, 'password')].map(giveToServer));
     await runProgram('initdb', draft, (path) => [
-      `--pgdata=${path}/data`,
-      `--pwfile=${path}/password`,
-      '--username=postgres',
-      '--auth=scram-sha-256',
-      '--encoding=UTF8',
-      '--locale=C',
+      ...[`--pgdata=${path}/data`, `--pwfile=${path}/password`, '--username=postgres', '--auth=scram-sha-256'],
+      ...[
+        '--encoding=UTF8',
+        '--locale=C',
+        '--locale-provider=builtin',
+        '--builtin-locale=C.UTF-8',
+        '--no-instructions',
+      ],
       // By which pg_trgm tells letters from other characters.
       `--lc-ctype=${process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8'}`,
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
-      '--no-instructions',
       ...(durable ? [] : ['--no-sync']),
     ]);
     await rename(join(draft, 'password'), join(draft, 'data', 'password'));
     await rename(join(draft, 'data'), data);
   } catch (error) {
-    if (!(await exists(data))) throw error;
+    if (!existsSync(data)) throw error;
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
 }
 
-async function settingsOf({ durable, port }: ClusterOptions) {
-  return {
-    port: port ?? (await freePort()),
-    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
-  };
-}
-
-/** @returns the connection string of the `postgres` database of a server on this port, for a superuser */
-export async function serverUrl(directory: string, port: number) {
-  const password = (await readFile(join(directory, 'data', 'password'), 'utf8')).trim();
-  return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
-}
-
-/**
- * Starts a server on the files in `directory`.
- * @param settings parameters of the command line, which `alter system` can't change
- * @throws Error with the server's log when it does not start
- */
-export async function startServer(directory: string, settings: Record<string, string | number> & { port: number }) {
-  const all = { listen_addresses: '127.0.0.1', unix_socket_directories: '', ...settings };
-  const flags = Object.entries(all).map(([name, value]) => `-c ${name}=${value || "''"}`);
+/** Starts a server on the files in `directory`. @throws Error with the server's log when it does not start */
+async function startServer(directory: string, { durable, port }: ClusterOptions) {
+  const flags = [
+    ...[`port=${port ?? (await freePort())}`, 'listen_addresses=127.0.0.1', "unix_socket_directories=''"],
+    ...(durable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']),
+  ];
   const log = join(directory, 'log');
   await rm(log, { force: true });
   const failure = await runProgram('pg_ctl', directory, (path) => [
-    'start',
-    '--wait',
-    '--silent',
-    `--pgdata=${path}/data`,
-    `--log=${path}/log`,
-    `--options=${flags.join(' ')}`,
+    ...['start', '--wait', '--silent', `--pgdata=${path}/data`, `--log=${path}/log`],
+    `--options=${flags.map((flag) => `-c ${flag}`).join(' ')}`,
   ]).catch((error: unknown) => error);
   // Another process may have started it in the same moment, in which case ours gave way.
   const server = await runningServer(directory);
@@ -153,13 +132,13 @@ export async function startServer(directory: string, settings: Record<string, st
 }
 
 /** The server that runs in `directory`, ready or not; `undefined` when none does. */
-export async function runningServer(directory: string) {
+async function runningServer(directory: string) {
   try {
     await runProgram('pg_ctl', directory, (path) => ['status', `--pgdata=${path}/data`]);
     const lock = join(directory, 'data', 'postmaster.pid');
     const lines = (await readFile(lock, 'utf8')).split('\n');
     const server = { pid: Number(lines[0]), port: Number(lines[3]) };
-    if (await isPostgres(server.pid)) return server;
+    if (/(^|\/)postgres$/.test(await commandOf(server.pid))) return server;
     // After a crash of the machine, another process may have its id. PostgreSQL itself ignores the file only if none has it.
     await rm(lock, { force: true });
     return undefined;
@@ -168,10 +147,8 @@ export async function runningServer(directory: string) {
   }
 }
 
-const isPostgres = async (pid: number) => /(^|\/)postgres$/.test(await commandOf(pid));
-
 /** Connects to a server of this module. */
-export async function connect(url: string) {
+async function connect(url: string) {
   const client = new pg.Client({
     connectionString: url,
     // Not what PGSSLMODE or PGOPTIONS in the environment say, which is meant for other servers.
@@ -191,23 +168,13 @@ async function leave(directory: string, user: pg.Client) {
     await user.query('select pg_advisory_unlock_shared($1)', [USERS_LOCK]);
     const { rows } = await user.query<{ last: boolean }>('select pg_try_advisory_lock($1) as last', [USERS_LOCK]);
     // Holds the lock until the server has stopped: a new user waits for it, is disconnected, and restarts the server.
-    if (rows[0]?.last) await stopServer(directory, 'fast');
+    if (rows[0]?.last)
+      await runProgram('pg_ctl', directory, (path) => ['stop', '--wait', '--silent', `--pgdata=${path}/data`]);
   } catch {
     // The connection is gone, and with it the server that it led to.
   } finally {
     await user.end().catch(() => undefined);
   }
-}
-
-/** @param mode `fast` writes a checkpoint; after `immediate`, the next start recovers */
-export async function stopServer(directory: string, mode: 'fast' | 'immediate') {
-  await runProgram('pg_ctl', directory, (path) => [
-    'stop',
-    '--wait',
-    '--silent',
-    `--mode=${mode}`,
-    `--pgdata=${path}/data`,
-  ]);
 }
 
 /**
@@ -229,9 +196,3 @@ export async function freePort() {
     return port;
   }
 }
-
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );

@@ -117,15 +117,8 @@ async function run(chosen: Service[], { watch, inspect }: { watch: boolean; insp
     const main = join(workspace, 'apps', name, fromSources ? 'src/main.ts' : 'dist/main.js');
     const start = () => {
       const child = startNode([...inspected, main], { env: settings });
-      child.stdout.pipe(
-        pretty({
-          colorize: process.stdout.isTTY,
-          ignore: 'pid,hostname',
-          singleLine: true,
-          messageFormat: `${name}: {msg}`,
-        }),
-        { end: false },
-      );
+      const format = { ignore: 'pid,hostname', singleLine: true, messageFormat: `${name}: {msg}` };
+      child.stdout.pipe(pretty({ ...format, colorize: process.stdout.isTTY }), { end: false });
       return child;
     };
     if (watch) restartOnChange(name, start, () => isStopping);
@@ -170,19 +163,14 @@ interface Running {
 
 /** What to open, the link to begin with last. */
 function summaryOf(running: Running[]) {
-  const width = (column: 'name' | 'api') => Math.max(...running.map((service) => service[column].length)) + 2;
-  const row = (name: string, api: string, docs: string) => name.padEnd(width('name')) + api.padEnd(width('api')) + docs;
+  const rows = [
+    ['', 'API', 'to try it', 'database'],
+    ...running.map(({ name, api, docs, database }) => [name, api, docs, database]),
+  ];
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]!.length)) + 2);
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(''));
   const first = running.find(({ pages }) => pages)?.pages ?? running[0]!.docs;
-  return [
-    '',
-    ...running.map(({ name, database }) => `${name.padEnd(width('name'))}${database}`),
-    '',
-    row('', 'API', 'to try it'),
-    ...running.map(({ name, api, docs }) => row(name, api, docs)),
-    '',
-    'Ctrl-C stops everything; the data stay.',
-    `Open ${first}`,
-  ].join('\n');
+  return ['', ...lines, '', 'Ctrl-C stops everything; the data stay.', `Open ${first}`].join('\n');
 }
 
 function startNode(args: string[], options: { cwd?: string; env: NodeJS.ProcessEnv }) {
