@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
-import { services } from '@rest-services/workspace';
+import { expectReadme } from '@rest-services/testing';
+import { services, type Service } from '@rest-services/workspace';
 import { copyWorkspace, git, plainEnvironment } from './copy.ts';
 
 const workspace = join(import.meta.dirname, '../../..');
@@ -13,7 +14,7 @@ const workspace = join(import.meta.dirname, '../../..');
 /** Commands that start something, which they serve until Ctrl-C. */
 const SERVING = [
   'npm start',
-  'npm start -- tutorials',
+  ...services().map(({ name }) => `npm start -- ${name}`),
   'NODE_ENV=development npm start -- todos',
   'npm run dev',
   'npx nx debug items',
@@ -31,10 +32,7 @@ const ENDING = [
 
 /** Others, and where they are typed, or why they can't be. */
 const ELSEWHERE: [RegExp, string][] = [
-  [
-    /^(ITEMS_PORT=8090 )?npm start( -- [\w-]+)?$|^npx nx serve items$/,
-    'above, with other names; ports come from there',
-  ],
+  [/^ITEMS_PORT=8090 npm start$|^npx nx serve items$/, 'above, with other names; ports come from there'],
   [/^HOST=0\.0\.0\.0 npm start$/, 'stack.test.ts, with another address'],
   [/^npm run demo-data$/, 'below, beside what the first command starts'],
   [/^npm ci( && npm (start|test))?$|^npm test$|^npm run e2e$|^npx nx e2e$/, '.ci/run; npm start is above'],
@@ -131,11 +129,17 @@ describe('In a new clone', () => {
     expect(git(join(folder, 'crlf'), 'ls-files', '--eol').match(/.* w\/(crlf|mixed) .*/g)).toBe(null);
   });
 
-  test.each(SERVING)('%s serves what it names, and ends at Ctrl-C', async (command) => {
+  test.each(SERVING)('%s serves what it names and the lines of its README, and ends at Ctrl-C', async (command) => {
+    // The lines begin with empty tables.
+    rmSync(join(copy, '.data'), { recursive: true, force: true });
     const typed = type(command);
     await typed.said('\nOpen ');
     expect(typed.urls().length).toBeGreaterThan(1);
-    for (const url of typed.urls()) expect([url, (await fetch(url)).status]).toEqual([url, 200]);
+    for (const url of typed.urls()) {
+      expect([url, (await fetch(url)).status]).toEqual([url, 200]);
+      const service = services().find(({ path }) => url.endsWith(path));
+      if (service && command.startsWith('npm start')) await expectLines(service, url);
+    }
     if (command === SERVING[0]) {
       const { code, output } = await type('npm run demo-data').ended;
       expect([code, output]).toEqual([0, expect.stringMatching(/[1-9]\d* records created/)]);
@@ -144,6 +148,14 @@ describe('In a new clone', () => {
     // Nx dies of the signal itself.
     expect(await typed.ended).toMatchObject({ code: command.startsWith('npx') ? null : 0 });
   });
+
+  /** Expects the port of the stack in a README, and the response below each line. */
+  async function expectLines({ name, localPort, path }: Service, url: string) {
+    const readme = join(copy, 'apps', name, 'README.md');
+    const places = readFileSync(readme, 'utf8').match(/localhost:\d+/g);
+    expect(new Set(places)).toEqual(new Set([`localhost:${localPort}`]));
+    await expectReadme(readme, url.slice(0, -path.length));
+  }
 
   test.each(ENDING)('%s succeeds', async (command) => {
     const { code, output } = await type(command).ended;

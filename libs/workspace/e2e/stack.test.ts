@@ -1,24 +1,26 @@
 import { spawn } from 'node:child_process';
 import { on, once } from 'node:events';
-import { copyFile, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort, startCluster, type Cluster } from '@rest-services/local-postgres';
+import { copyWorkspace } from './copy.ts';
 
 // It runs an app, on which no lib may depend: as one of local-postgres, this test would not run after a change of the app.
 // commands.test.ts types what README.md says to start.
 
-const workspace = join(import.meta.dirname, '../../..');
-const stack = join(workspace, 'libs/local-postgres/src/stack/stack.ts');
-
 let directory: string;
+let copy: string;
 let cluster: Cluster;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'stack-test-'));
-  cluster = await startCluster(directory, { durable: false });
+  copy = join(directory, 'clone');
+  copyWorkspace(copy);
+  cluster = await startCluster(join(directory, 'postgres'), { durable: false });
 });
 afterAll(async () => {
   await cluster.stop();
@@ -27,26 +29,33 @@ afterAll(async () => {
 
 /** Runs one service from its sources, which need not be built, or what `args` says. */
 function start(environment: NodeJS.ProcessEnv, args = ['--watch', 'items']) {
-  const child = spawn(process.execPath, [stack, ...args], {
+  const child = spawn(process.execPath, [join(copy, 'libs/local-postgres/src/stack/stack.ts'), ...args], {
     env: { PATH: process.env.PATH, DATABASE_URL: cluster.url, LOG_LEVEL: 'error', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
+  const lines = createInterface({ input: child.stdout }).on('line', (line) => (output += `${line}\n`));
   const errors = text(child.stderr);
   const ended = once(child, 'close').then(async ([code]: (number | null)[]) => ({
-    code,
-    output,
-    errors: await errors,
+    ...{ code, output, errors: await errors },
   }));
-  return { child, ended };
+  /** Waits for a line with this text. */
+  const said = async (part: string) => {
+    for await (const [line] of on(lines, 'line', { close: ['close'] })) if (String(line).includes(part)) return;
+    throw new Error(await errors);
+  };
+  const stop = () => {
+    child.kill('SIGINT');
+    return ended;
+  };
+  return { said, ended, stop };
 }
 
 /** Starts a service. @returns what is allowed and served once it listens, and how it ends when it is told to stop */
-async function tryOut(environment: NodeJS.ProcessEnv, args?: string[]) {
+async function tryOut(environment: NodeJS.ProcessEnv) {
   const port = await freePort();
-  const { child, ended } = start({ PORT: `${port}`, ...environment }, args);
-  for await (const [chunk] of on(child.stdout, 'data', { close: ['end'] })) if (String(chunk).includes('Ctrl-C')) break;
+  const { said, stop } = start({ PORT: `${port}`, ...environment });
+  await said('Ctrl-C');
   const get = (address: string, origin = '') =>
     fetch(`http://${address}:${port}/readyz`, { headers: { origin } }).catch(() => undefined);
   const served = [(await get('127.0.0.1'))?.status, (await get('127.0.0.2'))?.status];
@@ -54,10 +63,7 @@ async function tryOut(environment: NodeJS.ProcessEnv, args?: string[]) {
   const allowed = ['http://localhost:4200', 'https://example.org'].map(async (origin) =>
     (await get(address, origin))!.headers.get('access-control-allow-origin'),
   );
-  const origins = await Promise.all(allowed);
-  child.kill('SIGINT');
-  const { code, errors } = await ended;
-  return { served, origins, code, errors };
+  return { served, origins: await Promise.all(allowed), ...(await stop()), output: undefined };
 }
 
 test('listens on 127.0.0.1 for pages of localhost, whatever a shell or another server has set', async () => {
@@ -75,7 +81,7 @@ test('listens on the IP address in HOST, for the pages that the mode in NODE_ENV
   const served = [undefined, 200];
   const environment = { HOST: '127.0.0.2', NODE_ENV: 'development' };
   expect(await tryOut(environment)).toEqual({ served, origins: ['*', '*'], code: 0, errors: '' });
-  const production = await tryOut({ ...environment, NODE_ENV: 'production' }, ['todos']);
+  const production = await tryOut({ ...environment, NODE_ENV: 'production' });
   expect(production).toMatchObject({ served, origins: [null, null] });
 });
 
@@ -104,39 +110,24 @@ test('starts nothing where it cannot listen, and names each port or address', as
 test('names the variable that has chosen a taken port, and the service that has it since an earlier start', async () => {
   const PORT = `${await freePort()}`;
   const first = start({ PORT });
-  for await (const [chunk] of on(first.child.stdout, 'data', { close: ['end'] }))
-    if (String(chunk).includes('Ctrl-C')) break;
+  await first.said('Ctrl-C');
   expect((await start({ PORT }).ended).errors).toBe(
     `Cannot start: Port ${PORT}, where items would listen, is taken by items, which runs already: ` +
       'stop it, or choose another port by PORT.\n',
   );
-  first.child.kill('SIGINT');
-  await first.ended;
+  await first.stop();
 });
 
 test('restarts a service at each change of its sources, also by a file renamed into its place', async () => {
-  const port = await freePort();
-  const { child, ended } = start({ PORT: `${port}`, LOG_LEVEL: 'info' });
-  const file = join(workspace, 'libs/pagination/src/index.ts');
-  const [source, draft] = [await readFile(file), join(workspace, 'libs/pagination/src/draft')];
-  const listening = on(child.stdout, 'data', { close: ['end'] });
-  /** Of a process that started after the one with this id. */
-  let known: number | undefined;
-  const started = async () => {
-    for (;;) {
-      if ((await listening.next()).done) throw new Error('The stack has ended');
-      const metrics = await fetch(`http://localhost:${port}/metrics`).catch(() => undefined);
-      const id = metrics && Number(/^process_start_time_seconds ([\d.e+]+)$/m.exec(await metrics.text())?.[1]);
-      if (id && id !== known) return (known = id);
-    }
-  };
-  await started();
+  const { said, stop } = start({ PORT: `${await freePort()}`, LOG_LEVEL: 'info' });
+  const file = join(copy, 'libs/pagination/src/index.ts');
+  const draft = join(copy, 'libs/pagination/src/draft');
+  await Promise.all([said('Server listening at'), said('Ctrl-C')]);
   for (let turn = 0; turn < 2; turn += 1) {
     await copyFile(file, draft);
+    const restarted = said('Server listening at');
     await rename(draft, file);
-    await started();
+    await restarted;
   }
-  expect(await readFile(file)).toEqual(source);
-  child.kill('SIGINT');
-  expect((await ended).code).toBe(0);
+  expect((await stop()).code).toBe(0);
 });
