@@ -24,7 +24,7 @@ export const compression = fp(
         function (request, reply, payload, next) {
           if (!payload || (typeof payload === 'string' && Buffer.byteLength(payload) < MIN_COMPRESSED_BYTES))
             next(null, payload);
-          else compressLong.call(this, request, reply, payload, next);
+          else void compressLong.call(this, request, reply, payload, next);
         },
         ...hooks,
       ];
