@@ -125,7 +125,8 @@ describe('Database', () => {
   test('has its own defaults, whatever the database has, and the options of the connection string beside them', async () => {
     const url = new URL(database.url);
     url.searchParams.set('options', '-c search_path=elsewhere -c DateStyle=German');
-    const db = open({ url: url.href });
+    url.searchParams.set('application_name', 'other');
+    const db = open({ url: url.href, applicationName: 'notes' });
     const other = open({ purpose: 'migrations' });
     await inDatabase(other, "set DateStyle = 'SQL, DMY'");
     await inDatabase(other, "set default_transaction_isolation = 'serializable'");
@@ -134,6 +135,7 @@ describe('Database', () => {
     const { rows } = await sql`
       select '2026-11-05 18:30:00+00'::timestamptz as at, current_setting('transaction_isolation') as isolation,
         current_setting('search_path') as path, current_setting('TimeZone') as zone,
+        current_setting('application_name') as name,
         current_setting('enable_seqscan') as seqscan, current_setting('jit') as jit,
         current_setting('idle_session_timeout') as idle, current_setting('tcp_keepalives_idle') as keepalive,
         current_setting('client_connection_check_interval') as checked`.execute(db);
@@ -141,7 +143,7 @@ describe('Database', () => {
     expect(rows).toEqual([
       {
         ...{ at: '2026-11-05T18:30:00.000Z', isolation: 'read committed', path: 'elsewhere', zone: 'UTC' },
-        ...{ seqscan: 'off', jit: 'off', idle: '0', keepalive: '30', checked: '1s' },
+        ...{ name: 'other', seqscan: 'off', jit: 'off', idle: '0', keepalive: '30', checked: '1s' },
       },
     ]);
   });
