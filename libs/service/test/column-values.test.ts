@@ -1,21 +1,12 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createIdempotencyKeys, Repository, type Database, type Migrations, type Table } from '@rest-services/database';
 import { testColumnValues } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { Type, type Static, type TSchema } from 'typebox';
-import {
-  acceptForms,
-  acceptsText,
-  columnsOf,
-  createService,
-  Id,
-  idempotencyKeyOf,
-  sendList,
-  Timestamp,
-  type Settings,
-} from '../src/index.ts';
+import { acceptsText, columnsOf, Id, idempotencyKeyOf, sendList, Timestamp, type Settings } from '../src/index.ts';
 import { assembleService } from '../src/assemble-service.ts';
 import { loadSettings } from '../src/settings.ts';
+import { createTestApp, getJson } from './http.ts';
 import { serve } from './serve.ts';
 
 /** Each kind of column that CONTRIBUTING.md names. */
@@ -41,12 +32,6 @@ const fields = {
 const Thing = Type.Object({ id: Id, ...fields }, { $id: 'Thing' });
 const createThing = Type.Object(fields, { $id: 'CreateThing' });
 
-/** Columns of a form. */
-const choices = Type.Object(
-  { rate: Type.Number(acceptsText), wanted: Type.Boolean(acceptsText), until: Type.Optional(Timestamp) },
-  { $id: 'Choices' },
-);
-
 interface ThingsDatabase {
   thing: Table<Static<typeof Thing>, 'text'>;
 }
@@ -67,18 +52,9 @@ const migrations: Migrations = {
   },
 };
 
-const createTestApp = (settings: Settings) =>
-  createService({ settings, title: 'Things', description: 'Things.', failure: 'Database error', includeCode: true });
-
 async function buildApp(db: Database<ThingsDatabase>, settings: Settings) {
   const app = await createTestApp(settings);
-  await acceptForms(app, columnsOf(choices));
-  const things = new Repository(db, 'thing', {
-    row: Thing,
-    insert: createThing,
-    update: createThing,
-    absent: 'kept',
-  });
+  const things = new Repository(db, 'thing', { row: Thing, insert: createThing, update: createThing, absent: 'kept' });
   const schema = { body: createThing, response: { 201: Type.Object({ id: Id }) } };
   app.post('/things', { schema }, async (request, reply) =>
     reply.code(201).send({ id: await things.insert(request.body, idempotencyKeyOf(request)) }),
@@ -86,12 +62,10 @@ async function buildApp(db: Database<ThingsDatabase>, settings: Settings) {
   app.get('/things', { schema: { response: { 200: Type.Array(Thing) } } }, async (_request, reply) =>
     sendList(reply, await things.list()),
   );
-  app.post('/choices', { schema: { body: choices, response: { 200: Type.Partial(choices) } } }, ({ body }) => body);
   return app;
 }
 
 const service = await serve({ migrations, buildApp });
-afterAll(() => service.stop());
 
 testColumnValues(service, '/things');
 
@@ -100,24 +74,27 @@ const valid = {
   ...{ uuid: '8e03978e-40d5-43e8-bc93-6894a57f9324', small: 1, big: 1, positive: 1, price: 19.99 },
   ...{ done: true, level: 1, status: 'open' },
 };
-const post = async (body: object) => {
-  const response = await service.request('POST', '/things', body);
-  return [response.status, response.body];
-};
+
+test('A body may have 19.99, texts of numbers and booleans, unknown properties, and null for what is not sent', async () => {
+  const sent = { ...valid, price: 19.99, ratio: '-1.5e2', done: 'false', note: null, other: 1 };
+  const { status, body } = await service.request('POST', '/things', sent);
+  expect(status).toBe(201);
+  const [, list] = await getJson(`${service.url}/things`);
+  const stored = (list as { id: number }[]).find(({ id }) => id === (body as { id: number }).id);
+  expect(stored).toMatchObject({ price: 19.99, ratio: -150, done: false, note: null });
+});
 
 describe('The message of a 400', () => {
-  const [due, level] = ['Due must be a timestamp such as 2026-11-20T18:30:00.000Z', 'Level must be 1 or 2 or 3'];
-  const [price, code] = ['Price must be a number of at least 0 and below 1000000, a multiple of 0.01', 'Code must be'];
+  const due = 'Due must be a timestamp such as 2026-11-20T18:30:00.000Z';
   test.each<[object, string]>([
     [{ text: 1 }, 'Text must be a string'],
     [{ text: 'x'.repeat(21) }, 'Text must be at most 20 characters'],
     [{ text: undefined }, 'Text cannot be empty'],
+    [{ text: null }, 'Text cannot be empty'],
     [{ long_text: '' }, 'Long text must be at least 1 character'],
-    [{ code: 'ab-123' }, `${code} a string such as AB-123`],
-    [{ code: 1 }, `${code} a string such as AB-123`],
+    [{ code: 'ab-123' }, 'Code must be a string such as AB-123'],
     [{ currency: 'CHF' }, 'Currency must be a string that matches ^(EUR|USD)$'],
     [{ due: 'tomorrow' }, due],
-    [{ due: 1_795_000_000_000 }, due],
     [{ due: '2026-02-30T18:30:00Z' }, due],
     [{ due: '2026-11-20T18:30:00' }, due],
     [{ seen_at: 1 }, due.replace('Due', 'Seen at')],
@@ -127,37 +104,17 @@ describe('The message of a 400', () => {
     [{ big: 1e30 }, 'Big must be an integer from -9007199254740991 to 9007199254740991'],
     [{ big: '1' }, 'Big must be an integer from -9007199254740991 to 9007199254740991'],
     [{ positive: 0 }, 'Positive must be an integer from 1 to 9007199254740991'],
-    [{ price: 'free' }, price],
-    [{ price: 1.999 }, price],
-    [{ ratio: true }, 'Ratio must be a number'],
+    [{ price: 1.999 }, 'Price must be a number of at least 0 and below 1000000, a multiple of 0.01'],
+    [{ ratio: '1,5' }, 'Ratio must be a number'],
     [{ done: 'yes' }, 'Done must be a boolean'],
-    [{ level: 4 }, level],
-    [{ level: '1' }, level],
+    [{ level: '1' }, 'Level must be 1 or 2 or 3'],
     [{ status: 'lost' }, 'Status must be open or closed'],
     [{ note: 12 }, 'Note must be a string'],
   ])('to %j is: %s', async (changes, message) => {
-    expect(await post({ ...valid, ...changes })).toEqual([400, { message }]);
-  });
-});
-
-test('A price of 19.99 is a multiple of 0.01', async () => {
-  expect(await post(valid)).toEqual([201, { id: expect.any(Number) }]);
-});
-
-describe('A body', () => {
-  test('has its timestamps in UTC with milliseconds, whatever the client has sent', async () => {
-    const body = { rate: 1, wanted: true, until: '2026-11-20T23:30:00.5-01:00' };
-    const response = await service.request('POST', '/choices', body);
-    expect(response.body).toEqual({ ...body, until: '2026-11-21T00:30:00.500Z' });
-  });
-
-  test.each([
-    ['rate=-1.5e2&wanted=false', 200, { rate: -150, wanted: false }],
-    ['rate=1,5&wanted=true', 400, { message: 'Rate must be a number' }],
-    ['rate=1&wanted=yes', 400, { message: 'Wanted must be a boolean' }],
-  ])('as a form has numbers and booleans: %s', async (form, status, body) => {
-    const response = await fetch(`${service.url}/choices`, { method: 'POST', body: new URLSearchParams(form) });
-    expect([response.status, await response.json()]).toEqual([status, body]);
+    expect(await service.request('POST', '/things', { ...valid, ...changes })).toMatchObject({
+      status: 400,
+      body: { message },
+    });
   });
 });
 
@@ -168,10 +125,8 @@ describe('A service does not start, and names the property', () => {
 
   test.each<[string, TSchema, RegExp]>([
     ['an array', Type.Array(Type.String()), noColumn],
-    ['an object', Type.Object({ city: Type.String() }), noColumn],
     ['one of several types', Type.Union([Type.String(), Type.Integer()]), noColumn],
     ['a constant', Type.Literal('open'), noColumn],
-    ['a type that JSON lacks', Type.BigInt(), noColumn],
     ['of an unknown format', Type.String({ format: 'week' }), unknownFormat],
   ])('that is %s', async (_, odd, message) => {
     expect(() => columnsOf(shape({ text: Type.String(), odd }))).toThrow(message);
@@ -186,11 +141,7 @@ describe('A service does not start, and names the property', () => {
 
   function assembled(schema: object) {
     const settings = loadSettings({ LOG_LEVEL: 'silent', DATABASE_URL: 'postgres://127.0.0.1/things' }, 0);
-    const buildWrongApp = async () => {
-      const app = await createTestApp(settings);
-      app.post('/things', { schema }, () => ({}));
-      return app;
-    };
+    const buildWrongApp = async () => (await createTestApp(settings)).post('/things', { schema }, () => ({}));
     return assembleService({ name: 'things', migrations: {}, buildApp: buildWrongApp }, settings);
   }
 });

@@ -12,9 +12,6 @@ export function exchange(url: string, data: string) {
   return text(socket);
 }
 
-export const statusesOf = (answers: string) =>
-  [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
-
 /** Sends a GET. @returns status and body */
 export async function getJson(url: string): Promise<[status: number, body: unknown]> {
   const response = await fetch(url);

@@ -5,8 +5,6 @@ import { closedAtEnd, responseChecker, sendJson, type OpenApiDocument } from '@r
 import { assembleService, type ServiceDefinition } from '../src/assemble-service.ts';
 import { loadSettings } from '../src/settings.ts';
 
-type Request = [method: string, path: string, body?: unknown, headers?: Record<string, string>];
-
 /** Runs a service inside the test process, for tests that reach into it. Other tests start the bundle as a process. */
 export async function serve<Tables>(
   definition: Omit<ServiceDefinition<Tables>, 'name'>,
@@ -25,7 +23,7 @@ export async function serve<Tables>(
     app,
     db,
     /** @throws Error when the service's OpenAPI document lacks the response */
-    async request(...[method, path, body, headers]: Request) {
+    async request(method: string, path: string, body?: unknown, headers?: Record<string, string>) {
       const response = await sendJson(url, method, path, body, headers);
       check(method, path, response.status, response.body);
       return response;

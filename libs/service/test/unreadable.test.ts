@@ -1,18 +1,15 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startService, type TestService } from '@rest-services/testing';
+import { text } from 'node:stream/consumers';
+import { expect, test } from '@jest/globals';
+import { startService } from '@rest-services/testing';
 import { sql } from 'kysely';
-import { openSocket, scrape, statusesOf } from './http.ts';
+import { openSocket, scrape } from './http.ts';
 import { notesMain } from './notes/bundled.ts';
-import type { NotesDatabase } from './notes/database.ts';
 
 // Data that Node.js cannot parse as a request or as a body. Each response has one line in the log.
 
-let service: TestService<NotesDatabase>;
-beforeAll(async () => {
-  service = await startService(notesMain());
-});
-afterAll(() => service.stop());
+// With a larger limit for headers than that of the service itself.
+const service = await startService(notesMain(), { NODE_OPTIONS: '--max-http-header-size=65536' });
 
 let marks = 0;
 
@@ -32,7 +29,8 @@ async function exchanged(...parts: string[]) {
   await (await fetch(service.url + mark)).text();
   await service.logged(({ url }) => url === mark);
   const lines = service.log.slice(before).filter(({ msg, url }) => msg === 'request' && url !== mark);
-  return { received, statuses: statusesOf(received), logged: lines.map(({ status }) => status) };
+  const statuses = Array.from(received.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => Number(status));
+  return { received, statuses, logged: lines.map(({ status }) => status) };
 }
 
 const json = 'content-type: application/json\r\n';
@@ -49,6 +47,7 @@ test.each([
   ['a URL that is not one', ['GET http:// HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'], [400]],
   ['a path that can not be decoded', ['GET /%zz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'], [400]],
   ['a header without an end', [`${get}a: ${'a'.repeat(20_000)}`], [431]],
+  ['a path that is too long', [`GET /notes/${'1'.repeat(20_000)} HTTP/1.1\r\nhost: a\r\n\r\n`], [431]],
   ['a malformed chunk', [`POST /notes HTTP/1.1\r\n${host}${chunk}${noChunk}`], [400]],
   ['a malformed chunk of no route', [`POST /nowhere HTTP/1.1\r\n${host}${chunk}`, noChunk], [404]],
   ['a malformed chunk of a read', [`GET /livez HTTP/1.1\r\n${host}${chunk}`, noChunk], [200]],
@@ -57,6 +56,7 @@ test.each([
     [`POST /notes HTTP/1.1\r\n${host}transfer-encoding: chunked\r\n\r\n1;${'a'.repeat(20_000)}\r\n{\r\n`],
     [413],
   ],
+  ['an offer of another protocol', [`${get}upgrade: websocket\r\nconnection: upgrade, close\r\n\r\n`], [200]],
   ['data after Connection: close', [`${get}connection: close\r\n\r\nnonsense\r\n\r\n`], [200]],
 ])('%s: %j gets one response, in JSON, and one line in the log', async (_, parts, expected) => {
   const { received, statuses, logged } = await exchanged(...parts);
@@ -67,14 +67,21 @@ test.each([
   expect(JSON.parse(body!)).toEqual({ message: expect.any(String) });
 });
 
+test('data that is not HTTP is counted, and logged with its error and the address of its client', async () => {
+  const counted = async () => (await scrape(service.url)).get('http_refused_total{status="400"}') ?? 0;
+  const before = await counted();
+  await exchanged('nonsense\r\n\r\n');
+  expect(await counted()).toBe(before + 1);
+  const line = { status: 400, code: 'HPE_INVALID_METHOD', ip: '127.0.0.1' };
+  expect(service.log).toContainEqual(expect.objectContaining(line));
+});
+
 test('half of a request gets 400, and one line in the log', async () => {
-  const socket = openSocket(service.url);
-  socket.end(`POST /notes HTTP/1.1\r\n${host}content-length: 100\r\n\r\n{`);
-  const [data] = (await once(socket, 'data')) as [Buffer];
-  expect(data.toString()).toMatch(/^HTTP\/1\.1 400 .*\{"message":"The request is not valid HTTP"\}$/s);
-  expect(await service.logged(({ url, status }) => url === '/notes' && status === 400)).toMatchObject({
-    method: 'POST',
-  });
+  const half = `POST /notes?half HTTP/1.1\r\n${host}content-length: 100\r\n\r\n{`;
+  const socket = openSocket(service.url).end(half);
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 .*\{"message":"The request is not valid HTTP"\}$/s);
+  const line = await service.logged(({ url }) => url === '/notes?half');
+  expect(line).toMatchObject({ method: 'POST', status: 400 });
 });
 
 test('data that is no request is not answered in the middle of a long list', async () => {
@@ -83,11 +90,4 @@ test('data that is no request is not answered in the middle of a long list', asy
   expect(statuses).toEqual([200]);
   expect(received.match(/"title"/g)).toHaveLength(20_000);
   expect(received).toMatch(/\]\r\n0\r\n\r\n$/);
-});
-
-test('requests that are refused unread are counted', async () => {
-  const counted = async () => (await scrape(service.url)).get('http_refused_total{status="400"}') ?? 0;
-  const before = await counted();
-  await exchanged('nonsense\r\n\r\n');
-  expect(await counted()).toBe(before + 1);
 });

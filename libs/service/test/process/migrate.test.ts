@@ -1,9 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { createTestDatabase } from '@rest-services/local-postgres';
-import { openTestConnection, processesOf, startProcess, withRole } from '@rest-services/testing';
+import { openTestConnection, processesOf, withRole } from '@rest-services/testing';
 import { sql, type Kysely } from 'kysely';
 import { getJson } from '../http.ts';
 import { notesMain } from '../notes/bundled.ts';
@@ -13,27 +10,15 @@ const notes = processesOf(notesMain(), createTestDatabase);
 
 test('`node main.js migrate` logs each migration once, and then /readyz responds 200', async () => {
   const url = await notes.start({ MIGRATE_ON_START: 'false' }).listening();
-  expect(await getJson(`${url}/readyz`)).toEqual([
-    503,
-    { message: 'migrations pending: 0001_note, 0002_row_counts, 0003_idempotency_keys' },
-  ]);
+  const names = ['0001_note', '0002_row_counts', '0003_idempotency_keys'];
+  expect(await getJson(`${url}/readyz`)).toEqual([503, { message: `migrations pending: ${names.join(', ')}` }]);
   // It is alive, so that no container restarts it.
   expect((await notes.start({ PORT: new URL(url).port }, 'health').ended).code).toBe(0);
   const job = notes.start({}, 'migrate');
   expect((await job.ended).code).toBe(0);
   expect(await getJson(`${url}/readyz`)).toEqual([200, { message: 'ready' }]);
   const applied = job.log.filter(({ msg }) => msg === 'Migration applied');
-  expect(applied.map(({ migration }) => migration)).toEqual(['0001_note', '0002_row_counts', '0003_idempotency_keys']);
-  expect(applied[0]).toMatchObject({ level: 30, ms: expect.any(Number) });
-});
-
-test('a wrong shape: exit code 1 and one line that names it, also of `migrate`', async () => {
-  const main = join(import.meta.dirname, 'wrong-shape.ts');
-  for (const command of [[], ['migrate']]) {
-    const { code, errors } = await startProcess(main, { DATABASE_URL: notes.database.url }, ...command).ended;
-    const line = expect.stringMatching(/^[^\n]*POST: \/things[^\n]* CreateThing\.week: [^\n]*\n$/);
-    expect([code, errors]).toEqual([1, line]);
-  }
+  expect(applied).toMatchObject(names.map((migration) => ({ migration, level: 30, ms: expect.any(Number) })));
 });
 
 test('a migration that fails: exit code 1 and one line that names it, also of `migrate`', async () => {
@@ -46,21 +31,6 @@ test('a migration that fails: exit code 1 and one line that names it, also of `m
     const err = expect.objectContaining({ migration: '0001_note', message: 'relation "note" already exists' });
     expect(job.log).toEqual([expect.objectContaining({ msg: 'cannot migrate the database', err })]);
   }
-});
-
-test('a database that is starting up is waited for', async () => {
-  const fields = ['SFATAL', 'C57P03', 'Mthe database system is starting up', ''].join('\0');
-  const response = Buffer.from(`E....${fields}\0`);
-  response.writeInt32BE(response.length - 1, 1);
-  const server = createServer((socket) => socket.once('data', () => socket.end(response)))
-    .listen(0, '127.0.0.1')
-    .unref();
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const service = notes.start({ DATABASE_URL: `postgres://notes:secret@127.0.0.1:${port}/notes` });
-  await service.logged(/^database is not up yet/);
-  service.child.kill('SIGTERM');
-  expect(await service.ended).toEqual({ code: 0, errors: '' });
 });
 
 test('two connections are enough to migrate, also while another process migrates', () =>
@@ -86,14 +56,11 @@ async function someoneSent(db: Kysely<unknown>, query: string) {
 test('an older image starts and serves on a newer schema', async () => {
   expect((await notes.start({}, 'migrate').ended).code).toBe(0);
   const db = openTestConnection(notes.database.url);
-  await sql`insert into kysely_migration (name, timestamp) values ('9999_newer', '2100-01-01T00:00:00.000Z')`.execute(
-    db,
-  );
+  await sql`insert into kysely_migration (name, timestamp) values ('9999_newer', '2100-01-01')`.execute(db);
   await sql`alter table note add column newer text`.execute(db);
   await db.destroy();
-  const url = await notes.start({}).listening();
-  expect((await fetch(`${url}/readyz`)).status).toBe(200);
-  const { id } = await createNote(url);
-  const note: unknown = await (await fetch(`${url}/notes/${id}`)).json();
-  expect([id, Object.keys(note as object)]).toEqual([1, expect.not.arrayContaining(['newer'])]);
+  const url = await notes.start().listening();
+  expect(await getJson(`${url}/readyz`)).toEqual([200, { message: 'ready' }]);
+  await createNote(url);
+  expect(await getJson(`${url}/notes`)).toEqual([200, [{ id: 1, title: 'a' }]]);
 });

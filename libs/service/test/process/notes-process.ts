@@ -5,6 +5,12 @@ import { notesMain } from '../notes/bundled.ts';
 
 export const notes = processesOf(notesMain());
 
+/** Starts the service. @returns it with its base URL when it listens */
+export async function startListening(environment: NodeJS.ProcessEnv = {}) {
+  const service = notes.start(environment);
+  return { ...service, url: await service.listening() };
+}
+
 export async function insertNotes(count: number, databaseUrl = notes.database.url) {
   const db = openTestConnection(databaseUrl);
   await sql`insert into note (title) select 'Note ' || n from generate_series(1, ${count}) n`.execute(db);

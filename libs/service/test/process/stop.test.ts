@@ -1,104 +1,69 @@
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
 import { load } from '@rest-services/testing';
-import { openSocket } from '../http.ts';
+import { getJson, openSocket } from '../http.ts';
 import { openOverHttp10 } from '../open-list.ts';
-import { insertNotes, notes } from './notes-process.ts';
+import { createNote, insertNotes, notes, startListening } from './notes-process.ts';
 
-test('SIGTERM: the response to a request in flight has Connection: close', async () => {
-  const service = notes.start({});
-  const url = await service.listening();
-  const socket = openSocket(url);
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s: /readyz responds 503 at once, the port closes later, requests in flight finish',
+  async (signal) => {
+    const { url, ...service } = await startListening({ SHUTDOWN_DELAY_MS: '500' });
+    await createNote(url);
+    const traffic = load(url, ['/notes'], 8);
+    await traffic.until(({ status }) => status === 200, 50);
+    const signalledAt = performance.now();
+    const closed = traffic.until(({ failure }) => failure === 'ECONNREFUSED').then(() => performance.now());
+    service.child.kill(signal);
+    await service.logged(/^draining/);
+    expect(await getJson(`${url}/readyz`)).toEqual([503, { message: 'draining' }]);
+    expect(await service.ended).toEqual({ code: 0, errors: '' });
+    const outcomes = await traffic.refused();
+    expect((await closed) - signalledAt).toBeGreaterThan(400);
+    // The kernel resets connections that the process has not accepted when the port closes.
+    const isLost = ({ failure, isReused }: (typeof outcomes)[number]) =>
+      failure !== undefined && (isReused || !['ECONNREFUSED', 'ECONNRESET'].includes(failure));
+    expect(outcomes.filter(isLost)).toEqual([]);
+    expect(outcomes.filter(({ status = 200 }) => status !== 200)).toEqual([]);
+  },
+);
+
+test('SIGTERM: lists are sent to their end, other responses have Connection: close, idle connections are closed', async () => {
+  const { url, ...service } = await startListening();
+  await insertNotes(50_000);
+  const list = await fetch(`${url}/notes?limit=50000`);
+  const [inFlight, open, idle] = [openSocket(url), openSocket(url), openSocket(url)];
+  const probe = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n';
   // The service has read the second request when the first response arrives.
   const head = 'POST /notes HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n';
-  socket.write(`GET /livez HTTP/1.1\r\nHost: a\r\n\r\n${head}`);
-  await once(socket, 'data');
+  for (const [socket, sent] of [
+    [inFlight, probe + head],
+    [open, probe],
+    [idle, probe],
+  ] as const) {
+    socket.write(sent);
+    const [response] = (await once(socket, 'data')) as [Buffer];
+    expect(response.toString()).toMatch(/^HTTP\/1\.1 200 [^]*\r\nConnection: keep-alive\r\n/);
+  }
   service.child.kill('SIGTERM');
   await service.logged(/^draining/);
-  await load(url, ['/livez'], 1).refused();
-  socket.write('{"title":"a"}');
-  expect(await text(socket)).toMatch(/^HTTP\/1\.1 201 .*^Connection: close\r\n/ims);
-});
-
-test('SIGTERM lets a long list be read to its end', async () => {
-  const service = notes.start({});
-  const url = await service.listening();
-  await insertNotes(50_000);
-  const response = await fetch(`${url}/notes?limit=1000000`);
-  service.child.kill('SIGTERM');
-  await service.logged(/^draining/);
-  expect(await response.json()).toHaveLength(50_000);
-  expect((await service.ended).code).toBe(0);
-});
-
-test('`main.js migrate` logs that it was stopped early, and exits with 1', async () => {
-  const nowhere = `postgres://notes:secret@127.0.0.1:${await freePort()}/notes`;
-  const job = notes.start({ DATABASE_URL: nowhere }, 'migrate');
-  await job.logged(/^database is not up yet/);
-  job.child.kill('SIGTERM');
-  expect((await job.ended).code).toBe(1);
-  expect(job.log.at(-1)!.msg).toBe('stopped before the database was up to date');
-  expect(JSON.stringify(job.log)).not.toContain('secret');
-});
-
-test('SIGTERM before the database is up: the service exits with 0', async () => {
-  const nowhere = `postgres://notes:secret@127.0.0.1:${await freePort()}/notes`;
-  const service = notes.start({ DATABASE_URL: nowhere });
-  await service.logged(/^database is not up yet/);
-  service.child.kill('SIGTERM');
+  for (let answer = ''; !/^Connection: close\r$/im.test(answer); answer = String((await once(open, 'data'))[0]))
+    open.write(probe);
+  inFlight.write('{"title":"a"}');
+  expect(await text(inFlight)).toMatch(/^HTTP\/1\.1 201 .*^Connection: close\r\n/ims);
+  expect(await text(idle)).toBe('');
+  expect(await list.json()).toHaveLength(50_000);
   expect(await service.ended).toEqual({ code: 0, errors: '' });
-});
-
-/** Makes a process send itself a signal when it loads what `main.js health` does not need, before it handles any. */
-const signalledWhileLoading = (signal: string) => {
-  const preload = `import Module from 'node:module';
-    const load = Module._load;
-    Module._load = function (name, ...others) {
-      if (name === 'node:dns/promises') process.kill(process.pid, '${signal}');
-      return load.call(this, name, ...others);
-    };`;
-  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preload)}` };
-};
-
-test.each([
-  ['SIGTERM', [], 0],
-  ['SIGINT', [], 0],
-  ['SIGHUP', [], 0],
-  ['SIGQUIT', [], 0],
-  ['SIGTERM', ['migrate'], 1],
-])('%s while it loads: `main.js %s` exits', async (signal, args, code) => {
-  const service = notes.start(signalledWhileLoading(signal), ...args);
-  expect(await service.ended).toEqual({ code, errors: '' });
-});
-
-test('SIGUSR2 ends no service', async () => {
-  const service = notes.start({});
-  const url = await service.listening();
-  service.child.kill('SIGUSR2');
-  expect((await fetch(`${url}/notes`)).status).toBe(200);
-  service.child.kill('SIGTERM');
-  expect(await service.ended).toEqual({ code: 0, errors: '' });
-});
-
-test("SIGUSR2 writes a heap snapshot by Node.js's flag, and the service serves", async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'diagnostics-'));
-  const service = notes.start({ NODE_OPTIONS: `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${directory}` });
-  const url = await service.listening();
-  service.child.kill('SIGUSR2');
-  while ((await readdir(directory)).length === 0);
-  expect(await readdir(directory)).toEqual([expect.stringMatching(/\.heapsnapshot$/)]);
-  expect((await fetch(`${url}/notes`)).status).toBe(200);
-  await rm(directory, { recursive: true });
 });
 
 test('a second signal ends the process at once, and resets a list over HTTP/1.0, which would look whole', async () => {
-  const service = notes.start({ SHUTDOWN_DELAY_MS: '5000' });
-  const url = await service.listening();
+  const { url, ...service } = await startListening({ SHUTDOWN_DELAY_MS: '5000' });
   await insertNotes(50_000);
   const { reader, ended } = await openOverHttp10(`${url}/notes?limit=50000`);
   service.child.kill('SIGTERM');
@@ -109,59 +74,80 @@ test('a second signal ends the process at once, and resets a list over HTTP/1.0,
   expect(await ended).toBe('ECONNRESET');
 });
 
+/** @returns the port of a server that says of itself that it is starting up */
+async function startStarting() {
+  const response = Buffer.from('E....SFATAL\0C57P03\0Mthe database system is starting up\0\0');
+  response.writeInt32BE(response.length - 1, 1);
+  const server = createServer((socket) => socket.once('data', () => socket.end(response)));
+  await once(server.listen(0, '127.0.0.1').unref(), 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+test.each<[string, () => Promise<number>, string[], number, string]>([
+  ['is down', freePort, [], 0, 'stopped'],
+  ['is starting up', startStarting, [], 0, 'stopped'],
+  ['is down', freePort, ['migrate'], 1, 'stopped before the database was up to date'],
+])('SIGTERM while the database %s ends the wait for it', async (_, findPort, args, code, last) => {
+  const service = notes.start({ DATABASE_URL: `postgres://notes@127.0.0.1:${await findPort()}/notes` }, ...args);
+  await service.logged(/^database is not up yet/);
+  service.child.kill('SIGTERM');
+  expect(await service.ended).toEqual({ code, errors: '' });
+  expect(service.log.map(({ msg }) => msg)).toContain(last);
+});
+
+const preloaded = (code: string) => ({
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}`,
+});
+
+test.each([
+  ['SIGTERM', [], 0],
+  ['SIGINT', [], 0],
+  ['SIGHUP', [], 0],
+  ['SIGQUIT', [], 0],
+  ['SIGTERM', ['migrate'], 1],
+])('%s while it loads: `main.js %s` exits', async (signal, args, code) => {
+  // It signals itself when it loads what `main.js health` does not need, before it handles any.
+  const service = notes.start(
+    preloaded(`import { registerHooks } from 'node:module';
+      registerHooks({
+        resolve(name, context, next) {
+          if (name === 'node:dns/promises') process.kill(process.pid, '${signal}');
+          return next(name, context);
+        },
+      });`),
+    ...args,
+  );
+  expect(await service.ended).toEqual({ code, errors: '' });
+});
+
 test.each([
   ['the service', [], /^Server listening at/],
   ['the migration', ['migrate'], /^database is not up yet/],
 ] as const)('an unexpected error of %s is logged, and the process exits with 1', async (_, args, whenLogged) => {
-  const failing = 'process.on("SIGUSR2", () => { throw new Error("unexpected") })';
   const url = new URL(notes.database.url);
   if (args.length > 0) url.port = `${await freePort()}`;
-  const service = notes.start(
-    { DATABASE_URL: url.href, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(failing)}` },
-    ...args,
-  );
+  const failing = preloaded('process.on("SIGUSR2", () => { throw new Error("unexpected") })');
+  const service = notes.start({ DATABASE_URL: url.href, ...failing }, ...args);
   await service.logged(whenLogged);
   service.child.kill('SIGUSR2');
   expect((await service.ended).code).toBe(1);
-  const fatal: unknown = expect.objectContaining({
-    level: 60,
-    err: expect.objectContaining({ message: 'unexpected' }),
-  });
-  expect(service.log).toContainEqual(fatal);
+  const err: unknown = expect.objectContaining({ message: 'unexpected' });
+  expect(service.log).toContainEqual(expect.objectContaining({ level: 60, err }));
 });
 
-test('SHUTDOWN_DELAY_MS is 1000 in production: the port closes 1 s after the signal', async () => {
-  const service = notes.start({ NODE_ENV: 'production' });
-  const url = await service.listening();
-  const signalledAt = performance.now();
-  service.child.kill('SIGTERM');
-  await service.logged(/^draining/);
-  const anew = { headers: { connection: 'close' } };
-  const ready = () => fetch(`${url}/readyz`, anew).catch((error: unknown) => (error as Error).message);
-  const answers: unknown[] = [];
-  let last = await ready();
-  for (; typeof last !== 'string'; last = await ready()) answers.push([last.status, await last.json()]);
-  expect(last).toBe('fetch failed');
-  expect(answers.length).toBeGreaterThan(0);
-  expect(answers).toEqual(answers.map(() => [503, { message: 'draining' }]));
-  expect(performance.now() - signalledAt).toBeGreaterThan(900);
-  expect(await service.ended).toEqual({ code: 0, errors: '' });
-});
-
-test('SIGTERM: a request on an open connection gets Connection: close, and idle connections are closed', async () => {
-  const service = notes.start({});
-  const url = await service.listening();
-  const [socket, idle] = [openSocket(url), openSocket(url)];
-  for (const each of [socket, idle]) {
-    each.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
-    const [response] = (await once(each, 'data')) as [Buffer];
-    expect(response.toString()).toMatch(/^HTTP\/1\.1 200 [^]*\r\nConnection: keep-alive\r\n/);
+test("SIGUSR2 ends no service, and writes a heap snapshot by Node.js's flag", async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'diagnostics-'));
+  for (const [flags, files] of [
+    ['', 0],
+    [`--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${folder}`, 1],
+  ] as const) {
+    const { url, ...service } = await startListening({ NODE_OPTIONS: flags });
+    service.child.kill('SIGUSR2');
+    while ((await readdir(folder)).length < files);
+    expect((await fetch(`${url}/notes`)).status).toBe(200);
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toEqual({ code: 0, errors: '' });
   }
-  service.child.kill('SIGTERM');
-  await service.logged(/^draining/);
-  await load(url, ['/livez'], 1).refused();
-  socket.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
-  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 .*^Connection: close\r\n/ims);
-  expect(await text(idle)).toBe('');
-  expect(await service.ended).toEqual({ code: 0, errors: '' });
+  expect(await readdir(folder)).toEqual([expect.stringMatching(/\.heapsnapshot$/)]);
+  await rm(folder, { recursive: true });
 });
