@@ -23,9 +23,9 @@ export function App() {
   return (
     <>
       <Header />
-      <Notices />
       <Unsent />
       <CurrentPage />
+      <Notices />
       <footer class="line small">
         <a href="/docs">The API of this service</a>
         <Shortcuts />
@@ -51,7 +51,7 @@ function Header() {
   const current = (href: string) => (path === href ? 'page' : undefined);
   return (
     <header>
-      <a class="skip" href="#content">
+      <a class="skip button" href="#content">
         Skip to the content
       </a>
       <nav class="line" aria-label="Main">

@@ -5,7 +5,7 @@ import { axeFindsNothing } from './axe.ts';
 const { page, open, proxy, store, stored, rows, description, button, link, add, breakDatabase } = useService();
 
 const pages: [string, string, string][] = [
-  ['/', 'Your todos could not be counted.', 'text=1 open'],
+  ['/', 'Your todos could not be loaded.', 'text=1 open'],
   ['/todos', 'Your todos could not be loaded.', 'li >> text=Buy milk'],
   ['/todos/1', 'Todo 1 could not be loaded.', 'h1:has-text("Buy milk")'],
   ['/todos/edit/1', 'Todo 1 could not be loaded.', 'textarea'],

@@ -12,19 +12,18 @@ const FEW = 55;
 /** Under which this tab keeps what is typed. */
 const DRAFT = 'add';
 
-const fits = (line: string) => remainingOf(line) >= 0;
+const fits = ({ description }: Entry) => remainingOf(description) >= 0;
 
 /** What stands before an entry of a pasted list, and whether that is done. */
-const MARK = /^(?:[-*+•–]\s+|\d+[.)]\s+)?(?:\[([ xX]?)\]\s+|[☐☑]\s*)?/u;
+const MARK = /^\s*(?:[-*+•–]\s+|\d+[.)]\s+)?(?:\[([ xX]?)\]\s+|[☐☑]\s*)?/u;
 
 /** Texts of pasted lines, without marks, and whether they are done. */
 const entriesOf = (pasted: string): Entry[] =>
   pasted
     .split(/[\r\n\u2028\u2029]+/)
-    .map((line) => line.trim())
     .map((line): Entry => {
       const [mark] = MARK.exec(line)!;
-      return { description: line.slice(mark.length), isCompleted: /[x☑]/i.test(mark) ? 1 : 0 };
+      return { description: line.slice(mark.length).trim(), isCompleted: /[x☑]/i.test(mark) ? 1 : 0 };
     })
     .filter(({ description }) => description);
 
@@ -33,19 +32,20 @@ type Entry = Omit<Todo, 'id'>;
 interface AddFieldProps {
   /** Whether there are no todos yet: the field waits for the first. */
   isFirst: boolean;
-  onAdd: (todos: Entry[]) => Promise<unknown>;
+  onAdd: (todos: Entry[]) => void;
 }
 
 /** A field that adds a todo at Enter and stays ready for the next. Several lines that are pasted may become several todos. */
 export function AddField({ isFirst, onAdd }: AddFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(() => read<string>(DRAFT) ?? '');
-  const [saving, setSaving] = useState(0);
-  const { trouble } = outbox.use();
-  const isSaving = saving > 0 && !trouble;
   const [pasted, setPasted] = useState<{ entries: Entry[]; from: number; to: number }>();
+  const { trouble, waiting } = outbox.use();
+  const isSaving = !trouble && waiting.some(({ base }) => !base);
   const remaining = remainingOf(text.trim());
   const isTooLong = remaining < 0;
+  const fitting = pasted?.entries.filter(fits).length ?? 0;
+  const others = (pasted?.entries.length ?? 0) - fitting;
 
   useAnnouncement(isSaving ? 'Saving…' : undefined);
 
@@ -57,11 +57,6 @@ export function AddField({ isFirst, onAdd }: AddFieldProps) {
   useEffect(() => {
     if (isFirst && document.activeElement!.matches('body, h1')) field.current!.focus();
   }, [isFirst]);
-
-  function add(todos: Entry[]) {
-    setSaving((count) => count + 1);
-    void onAdd(todos).then(() => setSaving((count) => count - 1));
-  }
 
   function paste(event: ClipboardEvent) {
     const entries = entriesOf(event.clipboardData?.getData('text') ?? '');
@@ -75,13 +70,12 @@ export function AddField({ isFirst, onAdd }: AddFieldProps) {
   function answer(way: string) {
     const { entries, from, to } = pasted!;
     setPasted(undefined);
-    if (way === 'several') add(entries.filter(({ description }) => fits(description)));
-    const lines = entries.map(({ description }) => description);
-    const left = { one: lines, several: lines.filter((line) => !fits(line)) }[way] ?? [];
+    if (way === 'several') onAdd(entries.filter(fits));
+    const left = { one: entries, several: entries.filter((entry) => !fits(entry)) }[way] ?? [];
     const input = field.current!;
     input.focus();
     if (left.length === 0) return;
-    input.setRangeText(left.join(' '), from, to, 'end');
+    input.setRangeText(left.map(({ description }) => description).join(' '), from, to, 'end');
     type(input.value);
   }
 
@@ -95,7 +89,7 @@ export function AddField({ isFirst, onAdd }: AddFieldProps) {
         const description = text.trim();
         if (!description || isTooLong) return;
         type('');
-        add([{ description, isCompleted: 0 }]);
+        onAdd([{ description, isCompleted: 0 }]);
       }}
     >
       <input
@@ -119,32 +113,26 @@ export function AddField({ isFirst, onAdd }: AddFieldProps) {
       <p class="small count" id="add-count">
         {remaining <= FEW && remaining >= 0 && `${remaining} characters left`}
       </p>
-      {pasted && <Question lines={pasted.entries.map(({ description }) => description)} onClose={answer} />}
-    </form>
-  );
-}
-
-function Question({ lines, onClose }: { lines: string[]; onClose: (answer: string) => void }) {
-  const fitting = lines.filter(fits);
-  const others = lines.length - fitting.length;
-  return (
-    <Dialog title={`Make ${fitting.length} todos of ${lines.length} lines?`} onClose={onClose}>
-      {others > 0 && (
-        <p>
-          {others} of the lines {others === 1 ? 'is' : 'are'} too long for a todo, and will stay in the field.
-        </p>
+      {pasted && (
+        <Dialog title={`Make ${fitting} todos of ${pasted.entries.length} lines?`} onClose={answer}>
+          {others > 0 && (
+            <p>
+              {others} of the lines {others === 1 ? 'is' : 'are'} too long for a todo, and will stay in the field.
+            </p>
+          )}
+          <p class="line actions">
+            <button class="button" value="several">
+              Add {fitting} todos
+            </button>
+            <button class="button quiet" value="one">
+              Paste as one line
+            </button>
+            <button class="button quiet" value="">
+              Cancel
+            </button>
+          </p>
+        </Dialog>
       )}
-      <p class="line actions">
-        <button class="button" value="several">
-          Add {fitting.length} todos
-        </button>
-        <button class="button quiet" value="one">
-          Paste as one line
-        </button>
-        <button class="button quiet" value="">
-          Cancel
-        </button>
-      </p>
-    </Dialog>
+    </form>
   );
 }

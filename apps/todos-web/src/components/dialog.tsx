@@ -16,11 +16,11 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     <dialog
       class="card"
       ref={dialog}
-      aria-labelledby="dialog-title"
+      aria-label={title}
       onClose={({ currentTarget }) => onClose(currentTarget.returnValue)}
     >
       <form method="dialog">
-        <h2 id="dialog-title">{title}</h2>
+        <h2>{title}</h2>
         {children}
       </form>
     </dialog>

@@ -9,7 +9,6 @@ export function Linked({ text }: { text: string }) {
   let end = 0;
   for (const { 0: found, index } of text.matchAll(ADDRESS)) {
     const address = withoutEnding(found);
-    if (!URL.canParse(address)) continue;
     parts.push(
       text.slice(end, index),
       <a key={index} href={address} dir="ltr" rel="noopener noreferrer">

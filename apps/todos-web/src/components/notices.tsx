@@ -62,7 +62,7 @@ export function useAnnouncement(text: string | undefined) {
 export function Notices() {
   const { notice, isAtTop, said } = store.use();
   outbox.use();
-  const [isLate, setLate] = useState(false);
+  const [late, setLate] = useState<Notice>();
   const box = useRef<HTMLDivElement>(null);
   const focusedBefore = useRef<Element | null>(null);
 
@@ -73,33 +73,29 @@ export function Notices() {
       else store.update({ notice: undefined });
     };
     let timer = setTimeout(close, SHOWN_MS);
-    const late = setTimeout(() => setLate(true), PENDING_MS);
+    const lateTimer = setTimeout(() => setLate(notice), PENDING_MS);
     return () => {
       clearTimeout(timer);
-      clearTimeout(late);
-      setLate(false);
+      clearTimeout(lateTimer);
     };
   }, [notice]);
 
   useListener('keydown', ({ key, target, defaultPrevented }) => {
     // In a field, it clears the search or ends the composition of a word; elsewhere, it may have left something already.
     const isForField = (target as Element).matches('textarea, [type=search]');
-    if (key === 'Escape' && !isForField && !defaultPrevented) dismiss();
+    const isForOther = document.querySelector('dialog, .selection') !== null;
+    if (key === 'Escape' && !isForField && !isForOther && !defaultPrevented) dismiss();
   });
 
   /** Closes the notice by hand; the focus goes back to where it came from. */
-  function dismiss() {
+  function dismiss(andThen?: () => void) {
     if (box.current!.contains(document.activeElement)) {
       const before = focusedBefore.current;
       const target = before?.isConnected ? before : document.querySelector('h1');
       (target as HTMLElement).focus({ preventScroll: true });
     }
     store.update({ notice: undefined });
-  }
-
-  function undo() {
-    dismiss();
-    notice!.onUndo!();
+    andThen?.();
   }
 
   const words = notice && (
@@ -113,7 +109,7 @@ export function Notices() {
       {notice.text}
     </>
   );
-  const pending = isLate && notice?.isPending?.() && 'Not saved yet.';
+  const pending = notice && notice === late && notice.isPending?.() && 'Not saved yet.';
 
   // The regions are always there: one that comes together with its text is not announced. They have no buttons, whose names would be
   // read too, and stand beside what scrolls.
@@ -130,16 +126,16 @@ export function Notices() {
       >
         <Batches />
         {notice && (
-          <div key={notice.about} class="notice">
+          <div key={notice.about} class="line bar notice">
             <p>
               {words} {pending}
             </p>
             {notice.onUndo && (
-              <button type="button" onClick={undo}>
+              <button type="button" onClick={() => dismiss(notice.onUndo)}>
                 Undo
               </button>
             )}
-            <button type="button" class="bare" aria-label="Close" onClick={dismiss}>
+            <button type="button" class="bare" aria-label="Close" onClick={() => dismiss()}>
               <CloseIcon />
             </button>
           </div>
@@ -157,15 +153,20 @@ export function Notices() {
 
 /** How far changes of many todos have got; screen readers are told of their beginning and their end. */
 function Batches() {
-  const { batches } = outbox.use();
-  const [first] = batches;
+  const batches = new Map<string, { of: number; left: number; isCompleted: number }>();
+  for (const { batch, mine } of outbox.use().waiting) {
+    if (!batch) continue;
+    const { left } = batches.get(batch.name) ?? { left: 0 };
+    batches.set(batch.name, { of: batch.of, left: left + 1, isCompleted: mine.isCompleted });
+  }
+  const [first] = batches.values();
   useAnnouncement(first && `${formatCount(first.of)} todos are being saved.`);
   return (
     <>
-      {batches.map(({ name, of, left, isCompleted }) => {
+      {[...batches].map(([name, { of, left, isCompleted }]) => {
         const text = `${formatCount(of - left)} of ${formatCount(of)} todos are ${isCompleted ? 'done' : 'open again'}`;
         return (
-          <div key={name} class="notice">
+          <div key={name} class="line bar notice">
             <p>{text}.</p>
             <progress aria-label={text} value={of - left} max={of} />
             <button type="button" onClick={() => stopBatch(name)}>

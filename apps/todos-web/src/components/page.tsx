@@ -43,8 +43,20 @@ export function Loading() {
   return <p class="loading">Loading…</p>;
 }
 
-/** Says why `what` is not there, or not up to date, and offers to try again. */
-export function Failure({ what, load: { isLoading, problem, retry } }: { what: string; load: Load }) {
+interface LoadedProps {
+  what: string;
+  isThere: boolean;
+  load: Load;
+}
+
+/** Says that `what` is coming, or why it is not there or not up to date. */
+export function Loaded(props: LoadedProps) {
+  const { isThere, load } = props;
+  if (load.problem) return <Failure {...props} />;
+  return !isThere && load.isLoading ? <Loading /> : null;
+}
+
+function Failure({ what, isThere, load: { isLoading, problem, retry } }: LoadedProps) {
   const button = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => {
     const { current } = button;
@@ -56,7 +68,10 @@ export function Failure({ what, load: { isLoading, problem, retry } }: { what: s
   return (
     <div class="card line failure" role="alert">
       <p>
-        <strong>{what}</strong> {problem?.message}
+        <strong>
+          {what} could not be {isThere ? 'brought up to date' : 'loaded'}.
+        </strong>{' '}
+        {problem!.message}
       </p>
       <button type="button" ref={button} onClick={retry}>
         {isLoading ? 'Trying…' : 'Try again'}

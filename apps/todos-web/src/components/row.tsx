@@ -2,9 +2,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Todo } from '../data/api.ts';
 import { saveTyped } from '../data/changes.ts';
 import { remainingOf } from '../data/description.ts';
-import { changesOf } from '../data/outbox.ts';
-import { read, write } from '../data/storage.ts';
-import { isComposing } from './description-field.tsx';
+import { isSame } from '../data/merge.ts';
+import { changesOf, isWaiting } from '../data/outbox.ts';
+import { route } from '../data/router.ts';
+import { useDraft } from '../hooks/use-draft.ts';
+import { endingKeys } from './ending-keys.ts';
 import { ClockIcon, MoreIcon } from './icons.tsx';
 import { Linked } from './linked.tsx';
 import { SEARCH_HASH } from './shortcuts.tsx';
@@ -30,14 +32,12 @@ interface RowProps {
   todo: Todo;
   /** Whether it is among the todos to do something with, while these are selected. */
   isSelected?: boolean | undefined;
-  /** Whether the service has not confirmed all of it. */
-  isWaiting: boolean;
   onChange: (isToExtend: boolean) => void;
   /** A finger has rested on it. */
   onLongPress: () => void;
 }
 
-export function Row({ todo, isSelected, isWaiting, onChange, onLongPress }: RowProps) {
+export function Row({ todo, isSelected, onChange, onLongPress }: RowProps) {
   const { id, description, isCompleted } = todo;
   const [isEditing, setEditing] = useState(false);
   const row = useRef<HTMLDivElement>(null);
@@ -108,8 +108,8 @@ export function Row({ todo, isSelected, isWaiting, onChange, onLongPress }: RowP
           <Linked text={description} />
         </div>
       )}
-      {isWaiting && (
-        <span class="waiting small">
+      {isWaiting(id) && (
+        <span class="line waiting small">
           <ClockIcon />
           <span class="wide">Not sent yet</span>
         </span>
@@ -125,24 +125,26 @@ export function Row({ todo, isSelected, isWaiting, onChange, onLongPress }: RowP
 
 /** Edits a text where it stands: Enter saves it, Escape keeps what was typed for the next time. */
 function TextField({ todo, onClose }: { todo: Todo; onClose: (isByKey: boolean) => void }) {
-  const { id, description } = todo;
-  const key = `text ${id}`;
-  const base = useRef(todo);
-  const [text, setText] = useState(() => read<string>(key) ?? description);
+  const { base, theirs, values, change, forget } = useDraft(`${todo.id}`, todo);
+  const { description } = values;
   const field = useRef<HTMLTextAreaElement>(null);
-  const isOver = useRef(false);
-  const isTooLong = remainingOf(text) < 0;
-  useEffect(() => field.current!.focus(), []);
+  const isOver = useRef(theirs !== undefined);
+  const isTooLong = remainingOf(description) < 0;
+  useEffect(() => {
+    // Another person has written, too, since this was typed: the form shows both.
+    if (theirs) route(`/todos/edit/${todo.id}`);
+    else field.current!.focus();
+  }, []);
 
   function close(isByKey: boolean, isToSave = true) {
     if (isOver.current || (isToSave && isTooLong && isByKey)) return;
     isOver.current = true;
     onClose(isByKey);
     if (!isToSave || isTooLong) return;
-    write(key, undefined);
-    if (!text.trim() || text === base.current.description) return;
-    const stuck = changesOf(id).find(({ state }) => state === 'stuck');
-    saveTyped(base.current, { ...base.current, description: text }, stuck?.key, true);
+    forget();
+    if (!description.trim() || isSame(values, base)) return;
+    const stuck = changesOf(todo.id).find(({ state }) => state === 'stuck');
+    saveTyped(base, values, stuck?.key, true);
   }
 
   return (
@@ -152,18 +154,10 @@ function TextField({ todo, onClose }: { todo: Todo; onClose: (isByKey: boolean) 
       aria-invalid={isTooLong}
       dir="auto"
       enterkeyhint="done"
-      value={text}
-      onInput={({ currentTarget: { value } }) => {
-        setText(value);
-        write(key, value);
-      }}
+      value={description}
+      onInput={({ currentTarget: { value } }) => change({ description: value })}
       onBlur={() => document.hasFocus() && close(false)}
-      onKeyDown={(event) => {
-        const isSaved = event.key === 'Enter' && !event.shiftKey;
-        if (isComposing(event) || !(isSaved || event.key === 'Escape')) return;
-        event.preventDefault();
-        close(true, isSaved);
-      }}
+      onKeyDown={endingKeys((isToSave) => close(true, isToSave))}
     />
   );
 }

@@ -18,14 +18,10 @@ export function Selection({ selected, order, onSelect, onTick, onCancel }: Selec
   const unlisted = selected.size - listed;
   const isEmpty = selected.size === 0;
 
-  const stop = (event: KeyboardEvent) => {
-    const isForField = (event.target as Element).matches('#add, [type=search]');
-    if (event.key !== 'Escape' || isForField || document.querySelector('dialog')) return;
-    event.preventDefault();
-    onCancel();
-  };
-  // Before the notices, which it closes as well.
-  useListener('keydown', stop, true);
+  useListener('keydown', ({ key, target }) => {
+    const isForField = (target as Element).matches('#add, [type=search]');
+    if (key === 'Escape' && !isForField && !document.querySelector('dialog')) onCancel();
+  });
 
   /** Adds what is listed, or takes it out when all of it is selected. */
   function selectAll() {
@@ -40,8 +36,8 @@ export function Selection({ selected, order, onSelect, onTick, onCancel }: Selec
     </button>
   );
   return (
-    <div class="selection" role="group" aria-label="Selected todos">
-      <p role="status">
+    <div class="line bar selection" role="group" aria-label="Selected todos">
+      <p class="small" role="status">
         {formatCount(selected.size)} selected{unlisted > 0 && `, ${formatCount(unlisted)} of them not listed here`}
       </p>
       <button type="button" onClick={selectAll}>

@@ -1,4 +1,3 @@
-import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
 import { undo } from '../data/changes.ts';
@@ -54,21 +53,19 @@ export function Shortcuts() {
 
   return (
     <>
-      <button type="button" class="keys" onClick={() => setOpen(true)}>
+      <button type="button" class="keys bare" onClick={() => setOpen(true)}>
         Keyboard shortcuts
       </button>
       {isOpen && (
         <Dialog title="Keyboard shortcuts" onClose={() => setOpen(false)}>
-          <dl>
+          <table>
             {KEYS.map(([keys, action]) => (
-              <Fragment key={keys}>
-                <dt>
-                  <kbd>{keys}</kbd>
-                </dt>
-                <dd>{action}</dd>
-              </Fragment>
+              <tr key={keys}>
+                <th>{keys}</th>
+                <td>{action}</td>
+              </tr>
             ))}
-          </dl>
+          </table>
           <p>
             <label class="check">
               <input

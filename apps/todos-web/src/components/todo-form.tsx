@@ -1,103 +1,146 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { changesOf, outbox } from '../data/outbox.ts';
+import type { Todo } from '../data/api.ts';
+import { discard, saveTyped } from '../data/changes.ts';
+import { DESCRIPTION_LIMIT, remainingOf, TOO_LONG } from '../data/description.ts';
+import { changeOf, changesOf, outbox, type Change } from '../data/outbox.ts';
 import { isForAnotherWindow } from '../data/router.ts';
-import { remainingOf, TOO_LONG, type Values } from '../data/description.ts';
 import { useDraft } from '../hooks/use-draft.ts';
-import { useSave, valuesLike, type SaveOptions } from '../hooks/use-save.ts';
-import { DescriptionField, isComposing } from './description-field.tsx';
+import { endingKeys } from './ending-keys.ts';
 import { useAnnouncement } from './notices.tsx';
 import { Versions } from './versions.tsx';
 
-interface TodoFormProps extends SaveOptions {
-  initial: Values;
+/** How few characters are left is said when these are reached. */
+const NEARLY_FULL = [5, 10, 20];
+
+const KEPT = 'What you typed here before has been kept.';
+
+interface TodoFormProps {
+  /** The todo to replace; one without an id is created. */
+  initial: Todo;
   /** Under which what is typed is kept. */
   draftKey: string;
+  /** Whether that todo has been deleted. */
+  wasGone?: boolean;
+  /** An earlier change that could not be saved. */
+  stuck: Change | undefined;
   /** Where to go without saving. */
   cancel: string;
+  /** @param isGone whether the todo has been deleted */
+  onLeave: (isGone: boolean) => void;
 }
 
-export function TodoForm(props: TodoFormProps) {
-  const { initial, draftKey, stuck, cancel, onLeave } = props;
-  const unsaved = stuck && {
-    base: valuesLike(initial, stuck.base ?? initial),
-    values: valuesLike(initial, stuck.mine),
-  };
+/** Saves what is typed by way of the outbox, and says what keeps it from being saved. */
+export function TodoForm({ initial, draftKey, wasGone = false, stuck, cancel, onLeave }: TodoFormProps) {
+  const unsaved = stuck && { base: stuck.base ?? initial, mine: { ...stuck.mine, id: initial.id } };
   const draft = useDraft(draftKey, initial, unsaved);
-  outbox.use();
-  const { conflict } = draft;
+  const { theirs, isTheirs, isRestored } = draft;
   const { description, isCompleted } = draft.values;
-  const { isGone, isSaving, problem, save, drop, clearProblem } = useSave(draft, props);
+  const [isGone, setGone] = useState(wasGone);
+  const [isSaving, setSaving] = useState(false);
   const [wasTried, setTried] = useState(false);
-  const field = useRef<HTMLTextAreaElement>(null);
-  const versions = useRef<HTMLFieldSetElement>(null);
-  useAnnouncement(isSaving ? 'Saving…' : undefined);
+  const [problem, setProblem] = useState(stuck?.problem);
+  /** Change that this form has made, or that it began with: the next one stands for it. */
+  const made = useRef(stuck?.key);
+  const form = useRef<HTMLFormElement>(null);
+  const isLeft = useRef(false);
+  outbox.use();
+  useAnnouncement(isSaving ? 'Saving…' : isRestored ? KEPT : undefined);
 
+  const focus = (selector: string) => form.current!.querySelector<HTMLElement>(selector)?.focus();
+  const remaining = remainingOf(description);
   const error = mistake(description, wasTried) ?? (problem?.kind === 'refused' ? problem.message : undefined);
-  const mustChoose = conflict !== undefined && conflict.isTheirs === undefined;
-  const focusVersions = () => versions.current?.querySelector('input')!.focus();
+  const mustChoose = theirs !== undefined && isTheirs === undefined;
+  const fewLeft = NEARLY_FULL.find((limit) => remaining >= 0 && remaining <= limit);
 
   async function submit() {
     if (isSaving) return;
     setTried(true);
-    clearProblem();
-    if (mistake(description, true)) field.current!.focus();
-    else if (mustChoose) focusVersions();
-    else {
-      await save();
-      setTried(false);
-    }
+    setProblem(undefined);
+    if (mistake(description, true)) focus('textarea');
+    else if (mustChoose) focus('[type=radio]');
+    else await save();
   }
 
-  function change(changes: Partial<Values>) {
-    clearProblem();
+  async function save() {
+    setSaving(true);
+    const saving = saveTyped(initial.id && !isGone ? draft.base : undefined, draft.values, made.current);
+    made.current = saving.key;
+    await saving.kept;
+    // From here on, the outbox has it.
+    draft.forget();
+    const outcome = await saving.ended;
+    if (isLeft.current) return;
+    if (outcome !== 'stuck') {
+      onLeave(isGone);
+      return;
+    }
+    const { problem: why, present } = changeOf(saving.key)!;
+    setSaving(false);
+    setTried(false);
+    setProblem(why);
+    if (why!.kind === 'missing') setGone(true);
+    if (present) draft.conflictWith(present);
+  }
+
+  /** Drops what was typed here, unless it may have arrived already. */
+  function drop() {
+    draft.discard();
+    const dropped = made.current && changeOf(made.current);
+    if (dropped) discard(dropped);
+    made.current = undefined;
+    setTried(false);
+    setProblem(undefined);
+  }
+
+  function change(changes: Partial<Todo>) {
+    setProblem(undefined);
     draft.change(changes);
   }
 
+  useLayoutEffect(() => () => void (isLeft.current = true), []);
   useLayoutEffect(() => {
-    if (problem?.kind === 'changed') focusVersions();
-    else if (problem) field.current!.focus();
+    if (problem) focus(problem.kind === 'changed' ? '[type=radio]' : 'textarea');
   }, [problem]);
   useEffect(() => {
-    if (!conflict) field.current!.focus();
+    if (!theirs) focus('textarea');
   }, []);
 
   return (
     <form
       class="card"
+      ref={form}
       noValidate
       aria-busy={isSaving}
       onSubmit={(event) => {
         event.preventDefault();
         void submit();
       }}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || isComposing(event)) return;
-        event.preventDefault();
-        // Keeps the text: Escape is a key that is hit by mistake.
-        onLeave(isGone);
-      }}
+      // Escape keeps the text: it is a key that is hit by mistake.
+      onKeyDown={endingKeys((isToSave) => (isToSave ? void submit() : onLeave(isGone)))}
     >
-      {draft.isRestored && (
-        <Restored
-          onDiscard={() => {
-            draft.discard();
-            drop();
-            setTried(false);
-            clearProblem();
-            field.current!.focus();
-          }}
-        />
+      {isRestored && (
+        <div class="card line banner">
+          <p>{KEPT}</p>
+          <button
+            type="button"
+            onClick={() => {
+              drop();
+              focus('textarea');
+            }}
+          >
+            Discard it
+          </button>
+        </div>
       )}
-      {conflict && (
+      {theirs && (
         <Versions
-          {...conflict}
-          isStored={!changesOf(props.id!).some(({ state }) => state === 'waiting')}
-          fieldset={versions}
+          draft={draft}
+          isStored={!changesOf(initial.id).some(({ state }) => state === 'waiting')}
           isDisabled={isSaving}
           error={wasTried && mustChoose ? 'Choose one of them first.' : undefined}
-          onChoose={(isTheirs) => {
-            clearProblem();
-            draft.choose(isTheirs);
+          onChoose={(isOther) => {
+            setProblem(undefined);
+            draft.choose(isOther);
           }}
         />
       )}
@@ -107,22 +150,39 @@ export function TodoForm(props: TodoFormProps) {
           {isGone ? 'What you have typed is still here: you can save it as a new todo.' : problem!.message}
         </p>
       )}
-      <DescriptionField
-        field={field}
+      <label for="description">Description</label>
+      <textarea
+        id="description"
+        dir="auto"
+        rows={3}
+        enterkeyhint="done"
+        required
+        readOnly={isSaving}
+        aria-invalid={error !== undefined}
+        aria-describedby="description-error description-count"
         value={description}
-        error={error}
-        isSaving={isSaving}
-        onType={(typed) => change({ description: typed })}
-        onEnter={() => void submit()}
-      >
+        onInput={({ currentTarget: { value } }) => change({ description: value })}
+      />
+      <div class="last">
+        <div class="line">
+          <p class="error" id="description-error" role="alert">
+            {error}
+          </p>
+          <p class={remaining < 0 ? 'count error' : 'small count'} id="description-count">
+            {DESCRIPTION_LIMIT - remaining} of {DESCRIPTION_LIMIT} characters
+          </p>
+          <p class="hidden" role="status">
+            {fewLeft && `No more than ${fewLeft} characters are left`}
+          </p>
+        </div>
         <div class="line actions">
-          {isCompleted !== undefined && (
+          {initial.id > 0 && (
             <label class="check">
               <input
                 type="checkbox"
                 checked={isCompleted === 1}
                 disabled={isSaving}
-                onChange={({ currentTarget }) => change({ isCompleted: currentTarget.checked ? 1 : 0 })}
+                onChange={({ currentTarget: { checked } }) => change({ isCompleted: checked ? 1 : 0 })}
               />
               Done
             </label>
@@ -144,21 +204,8 @@ export function TodoForm(props: TodoFormProps) {
             Cancel
           </a>
         </div>
-      </DescriptionField>
+      </div>
     </form>
-  );
-}
-
-function Restored({ onDiscard }: { onDiscard: () => void }) {
-  const words = 'What you typed here before has been kept.';
-  useAnnouncement(words);
-  return (
-    <div class="card line banner">
-      <p>{words}</p>
-      <button type="button" onClick={onDiscard}>
-        Discard it
-      </button>
-    </div>
   );
 }
 

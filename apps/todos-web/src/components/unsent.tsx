@@ -1,9 +1,10 @@
 import { connection } from '../data/api.ts';
 import { discard } from '../data/changes.ts';
 import { formatCount, shortened } from '../data/format.ts';
-import { outbox, waiting, type Change } from '../data/outbox.ts';
+import { outbox, type Change } from '../data/outbox.ts';
 import { useLocation } from '../data/router.ts';
 import { send } from '../data/sender.ts';
+import { isSentHere } from '../data/tabs.ts';
 
 /** Changes that are listed by name; the others are counted. */
 const MOST_LISTED = 20;
@@ -26,14 +27,16 @@ export function Unsent() {
 
 function Waiting() {
   const { isOnline, whyKept } = connection.use();
-  const { waiting: count, elsewhere, trouble, isKept } = outbox.use();
+  const { waiting, trouble, isKept } = outbox.use();
+  const count = waiting.length;
+  const isElsewhere = !waiting.every(isSentHere);
   const why = isOnline ? (trouble ?? whyKept) : 'You are offline.';
   const isUnsafe = !isKept && count > 0;
-  if (!why && !isUnsafe && elsewhere === 0) return null;
+  if (!why && !isUnsafe && !isElsewhere) return null;
   return (
-    <div class={why || isUnsafe ? 'card line banner' : 'card line banner late'}>
+    <div class={why || isUnsafe ? 'card line banner' : 'card line banner waiting'}>
       <p>
-        {why ?? (elsewhere > 0 && 'Another tab is sending.')}{' '}
+        {why ?? (isElsewhere && 'Another tab is sending.')}{' '}
         {(whyKept ?? !isOnline) && 'What is shown may be out of date.'}{' '}
         {count > 0 && (
           <>
@@ -49,7 +52,7 @@ function Waiting() {
           Try again
         </button>
       )}
-      {count > 0 && <Which changes={[...waiting.single.values(), ...waiting.batch.values()]} />}
+      {count > 0 && <Which changes={waiting} />}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { firstIdOf } from '../data/ids.ts';
 import { useListener } from '../hooks/use-listener.ts';
 
 /** Rows kept above and below what can be seen: enough for a keyboard, a screen reader and a quick thumb. */
@@ -13,20 +14,16 @@ interface VirtualListProps {
   items: number[];
   /** What the rows were chosen by: while it stays, rows that come or go above the window move nothing in it. */
   chosenBy: string;
-  /** What stays the same of an item that becomes another one. */
-  keyOf: (item: number) => number;
   /** Item whose row takes the focus when the list opens. */
-  initialFocus: number | undefined;
+  initialFocus: number;
   children: (item: number) => ComponentChildren;
 }
 
 /** A list of any length: of a long one only the rows near the window are in the document. The style sheet sets their height. */
-export function VirtualList({ items, chosenBy, keyOf, initialFocus, children }: VirtualListProps) {
+export function VirtualList({ items, chosenBy, initialFocus, children }: VirtualListProps) {
   const list = useRef<HTMLUListElement>(null);
   const [from, setFrom] = useState(0);
   const [to, setTo] = useState(AROUND);
-  const isDrawn = useRef(false);
-  const isPrinting = useRef(false);
   const [focused, setFocused] = useState(initialFocus);
   const before = useRef({ items, chosenBy });
 
@@ -43,23 +40,17 @@ export function VirtualList({ items, chosenBy, keyOf, initialFocus, children }: 
   }, [items]);
 
   function look() {
-    if (isPrinting.current) return;
-    if (items.length <= MAX_WHOLE) {
-      setFrom(0);
-      setTo(MAX_WHOLE);
-      return;
-    }
+    if (matchMedia('print').matches) return;
+    const isWhole = items.length <= MAX_WHOLE;
     const { top, height } = list.current!.getBoundingClientRect();
-    const row = height / items.length;
     // Moves in steps of 10 rows, so that most scrolling redraws nothing.
-    const step = (rows: number) => Math.round(rows / 10) * 10;
-    setFrom(step(-top / row) - AROUND);
-    setTo(step((innerHeight - top) / row) + AROUND);
+    const rowAt = (y: number) => Math.round(((y - top) / height) * (items.length / 10)) * 10;
+    setFrom(isWhole ? 0 : rowAt(0) - AROUND);
+    setTo(isWhole ? MAX_WHOLE : rowAt(innerHeight) + AROUND);
   }
 
   useLayoutEffect(() => {
-    if (isDrawn.current) look();
-    isDrawn.current = true;
+    if (to !== AROUND) look();
     // The first screen is seen before the rows around it are made.
     let rest = requestAnimationFrame(() => (rest = requestAnimationFrame(look)));
     return () => cancelAnimationFrame(rest);
@@ -67,14 +58,10 @@ export function VirtualList({ items, chosenBy, keyOf, initialFocus, children }: 
   useListener('scroll', look);
   useListener('resize', look);
   useListener('beforeprint', () => {
-    isPrinting.current = true;
     setFrom(0);
     setTo(items.length);
   });
-  useListener('afterprint', () => {
-    isPrinting.current = false;
-    look();
-  });
+  useListener('afterprint', look);
   useScrollMemory();
   useLayoutEffect(() => {
     const row = list.current!.querySelector<HTMLElement>(`[data-item="${initialFocus}"] .more`);
@@ -82,14 +69,10 @@ export function VirtualList({ items, chosenBy, keyOf, initialFocus, children }: 
     if (document.activeElement!.matches('body, h1')) row?.focus({ preventScroll: true });
   }, []);
 
-  const first = Math.max(0, from);
-  const indices = items.slice(first, Math.max(first, to)).map((_item, row) => first + row);
   // The row with the focus stays, since the focus would be lost with it, and so do those to which it may go from there.
-  const kept = items.findIndex((item) => item === focused);
-  for (const index of kept < 0 ? [] : [kept - 1, kept, kept + 1]) {
-    if (index >= 0 && index < items.length && !indices.includes(index)) indices.push(index);
-  }
-  indices.sort((a, b) => a - b);
+  const kept = items.indexOf(focused);
+  const isKept = (index: number) => kept >= 0 && Math.abs(index - kept) < 2;
+  const indices = [...items.keys()].filter((index) => (index >= from && index < to) || isKept(index));
 
   return (
     <ul
@@ -104,7 +87,7 @@ export function VirtualList({ items, chosenBy, keyOf, initialFocus, children }: 
         const item = items[index]!;
         return (
           <li
-            key={keyOf(item)}
+            key={firstIdOf(item)}
             data-item={item}
             aria-setsize={items.length}
             aria-posinset={index + 1}

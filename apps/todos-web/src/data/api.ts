@@ -2,12 +2,7 @@ import type { TodosPaths } from '@rest-services/client';
 import { createStore } from './store.ts';
 import { SLOW_MS, TooLate, within } from './within.ts';
 
-type JsonOf<Operation> = Operation extends { responses: { 200: { content: { 'application/json': infer Json } } } }
-  ? Json
-  : never;
-type Paths = TodosPaths['/api/todos'];
-
-export type Todo = JsonOf<TodosPaths['/api/todos/{id}']['get']>;
+export type Todo = TodosPaths['/api/todos/{id}']['get']['responses'][200]['content']['application/json'];
 
 const TIMEOUT_MS = 15_000;
 
@@ -55,23 +50,18 @@ let serviceAhead = NaN;
 
 export const now = (): Moment => [Date.now(), performance.now() + serviceAhead];
 
-let hear: () => void;
-
 /** Settles with the first response of the service, which tells its time. */
-export const heard = new Promise<void>((resolve) => (hear = resolve));
+export const heard = Promise.withResolvers<undefined>();
 
 /** Where an answer comes from: this browser alone, the service alone, or the service and, without a network, this browser. */
 type Source = 'kept' | 'fresh' | 'any';
 
 // Each of these throws a Problem.
 
-/**
- * Takes what the service sends; before that, when it is slow, what this browser has kept.
- * @returns what has been made of the service's answer
- */
-export async function soonest<Answer, Taken>(
+/** Takes what the service sends; before that, when it is slow, what this browser has kept. */
+export async function soonest<Answer>(
   ask: (source: Source) => Promise<Answer>,
-  take: (answer: Answer) => Promise<Taken>,
+  take: (answer: Answer) => Promise<void>,
 ) {
   const coming = ask('any');
   let hasCome = false;
@@ -83,7 +73,7 @@ export async function soonest<Answer, Taken>(
   });
   const answer = await coming;
   hasCome = true;
-  return take(answer);
+  await take(answer);
 }
 
 /** @returns nothing while the list has the tag that it had before */
@@ -94,7 +84,7 @@ export async function listTodos(source: Source, tag?: string) {
   });
   if (response.status === 304) return undefined;
   if (!Array.isArray(data)) throw asProblem(data);
-  return { todos: data as JsonOf<Paths['get']>, tag: response.headers.get('etag') ?? undefined, isKept };
+  return { todos: data as Todo[], tag: response.headers.get('etag') ?? undefined, isKept };
 }
 
 /** @returns with the tag of the todo, as a strong one: a proxy that compresses makes it weak, and If-Match takes only strong ones */
@@ -110,22 +100,18 @@ export async function readTodo(id: string, source: Source) {
 export const createRequestKey = () => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
 /** @returns the id */
-export async function createTodo(description: string, requestKey: string) {
-  const { id } = await write('POST', { description }, { 'idempotency-key': requestKey });
-  // What stands between may have answered.
-  if (!Number.isInteger(id)) throw asProblem(id);
-  return id;
-}
+export const createTodo = (description: string, requestKey: string) =>
+  write('POST', { description }, { 'idempotency-key': requestKey });
 
 /** @param tags of the todo that is replaced, and that must not be another by now */
-export async function updateTodo(todo: Todo, tags: string) {
-  const { id } = await write('PUT', todo, { 'if-match': tags });
-  if (id !== todo.id) throw asProblem(id);
-}
+export const updateTodo = (todo: Todo, tags: string) => write('PUT', todo, { 'if-match': tags });
 
 async function write(method: string, body: object, headers: Record<string, string>) {
   const init = { method, body: JSON.stringify(body), headers: { ...headers, 'content-type': 'application/json' } };
-  return (await request('/api/todos', init)).data as JsonOf<Paths['post']>;
+  const { id } = (await request('/api/todos', init)).data as { id: number };
+  // What stands between may have answered.
+  if (!Number.isInteger(id)) throw asProblem(id);
+  return id;
 }
 
 /** `no-store` passes by the service worker, because a write is made from the answer. */
@@ -136,12 +122,12 @@ const from = (source: Source): RequestInit =>
 
 async function request(address: string, init: RequestInit = {}) {
   let response: Response;
-  let text: string;
+  let data: unknown;
   const isKeptAlone = init.cache === 'only-if-cached';
   const abort = new AbortController();
   try {
     response = await within(TIMEOUT_MS, fetchAgain(address, { ...init, signal: abort.signal }));
-    text = await within(BODY_TIMEOUT_MS, response.text());
+    data = await within(BODY_TIMEOUT_MS, response.json().catch(ignoreSyntax));
   } catch (cause) {
     abort.abort();
     throw lost(cause instanceof TooLate);
@@ -153,19 +139,17 @@ async function request(address: string, init: RequestInit = {}) {
   const date = Date.parse(headers.get('date') ?? '');
   if (!isKept && date) {
     serviceAhead = date - performance.now();
-    hear();
+    heard.resolve(undefined);
   }
-  const data = parsed(text) as { message?: unknown } | undefined;
-  if (status === 304 || (response.ok && data)) return { data: data as unknown, response, isKept };
+  if (status === 304 || (response.ok && data)) return { data, response, isKept };
   // What stands between may answer as well, in words of its own.
-  const { message } = data ?? {};
-  if (typeof message === 'string') {
+  if (typeof (data as { message?: unknown } | null | undefined)?.message === 'string') {
     if (status === 404) throw new Problem('missing', 'There is no such todo.');
     if (status === 412) throw new Problem('changed', 'It has been changed meanwhile.');
     if ([400, 413, 422].includes(status)) throw new Problem('refused', REFUSED);
     if (status === 503) throw new Problem('failed', 'The server has too much to do. Try again in a moment.');
   }
-  throw asProblem(text);
+  throw asProblem(data);
 }
 
 /** Fetches, and again when the service is overloaded and says when to come back. */
@@ -179,12 +163,8 @@ async function fetchAgain(address: string, init: RequestInit) {
   }
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function ignoreSyntax(reason: unknown) {
+  if (!(reason instanceof SyntaxError)) throw reason;
 }
 
 /** Other reasons than a character that no database stores are met before it is sent. */

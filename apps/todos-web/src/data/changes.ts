@@ -3,7 +3,7 @@ import { createRequestKey, type Todo } from './api.ts';
 import { formatCount, shortened } from './format.ts';
 import { idOf } from './ids.ts';
 import { isConflict, isSame, merge } from './merge.ts';
-import { changeOf, changesOf, draw, enter, isWaiting, outcomeOf, update, waiting, type Change } from './outbox.ts';
+import { changeOf, changesOf, draw, enter, isWaiting, outcomeOf, queued, update, type Change } from './outbox.ts';
 import { isOnItsWay, send } from './sender.ts';
 import { read, write } from './storage.ts';
 import { outboxOpened, store } from './todos.ts';
@@ -33,10 +33,8 @@ const MAX_KEPT = 20;
 const history = read<Made[]>(HISTORY) ?? [];
 
 addEventListener('pagehide', () => {
-  write(
-    HISTORY,
-    history.slice(-MAX_KEPT).map((made) => ({ ...made, ids: made.ids.map(idOf) })),
-  );
+  const kept = history.slice(-MAX_KEPT).map((made) => ({ ...made, ids: made.ids.map(idOf) }));
+  write(HISTORY, kept);
 });
 
 // What is still on its way after a reload is told of when it has arrived.
@@ -48,17 +46,16 @@ void outboxOpened.then(() => {
 export function tick(todos: Todo[], isCompleted: Todo['isCompleted']) {
   const changed = todos.filter((todo) => todo.isCompleted !== isCompleted);
   if (changed.length === 0) return;
-  const from = { isCompleted: changed[0]!.isCompleted };
-  const made = toMake(changed, from, { isCompleted });
+  const made = toMake(changed, { isCompleted: changed[0]!.isCompleted }, { isCompleted });
   history.push(made);
-  make(made);
+  make(made, changed);
 }
 
 function toMake(todos: Todo[], from: Partial<Todo>, to: Partial<Todo>): Made {
   const [first] = todos;
   const isBatch = todos.length > 1;
   return {
-    about: isBatch ? createRequestKey() : aboutTodo(first!.id),
+    about: isBatch ? createRequestKey() : `todo ${idOf(first!.id)}`,
     ids: todos.map(({ id }) => id),
     from,
     to,
@@ -67,13 +64,9 @@ function toMake(todos: Todo[], from: Partial<Todo>, to: Partial<Todo>): Made {
   };
 }
 
-const aboutTodo = (id: number) => `todo ${idOf(id)}`;
-
 /** Makes a change, and tells of it: at once where it is one, and when it is saved where they are many. */
-function make(made: Made) {
-  const { about, ids, to, batchOf } = made;
-  const { shown } = store.get();
-  const todos = ids.flatMap((id) => shown.get(idOf(id)) ?? []);
+function make(made: Made, todos: Todo[]) {
+  const { about, to, batchOf } = made;
   const batch = batchOf && { batch: { name: about, of: batchOf } };
   const { keys } = enter(todos.map((base) => ({ base, mine: { ...base, ...to }, ...batch })));
   if (!batch) tell(made);
@@ -82,31 +75,30 @@ function make(made: Made) {
 
 /** Waits for the changes that something was made of. Undo takes back what has been saved of it. */
 async function follow(made: Made, keys: string[]) {
-  if (keys.length === 0) return;
-  const { about, batchOf, subject } = made;
+  const { about, batchOf, subject, isUndo } = made;
   const ids = keys.map((key) => changeOf(key)!.mine.id);
   const outcomes = await Promise.all(keys.map(outcomeOf));
-  if (batchOf) {
+  if (batchOf && keys.length > 0) {
     draw();
     const unsaved = new Set(ids.filter((_id, index) => outcomes[index] !== 'done').map(idOf));
     made.ids = made.ids.filter((id) => !unsaved.has(idOf(id)));
-    if (made.ids.length > 0 && (made.isUndo || history.includes(made))) tell(made);
+    if (made.ids.length > 0 && (isUndo || history.includes(made))) tell(made);
   } else if (outcomes[0] === 'gone') notify({ about, subject, text: 'is no longer there.' });
   // The page says why it is not saved.
-  else if (outcomes[0] === 'stuck') closeNotice(about);
+  else if (outcomes[0] !== 'done' && (forget(made) || outcomes[0] === 'stuck')) closeNotice(about);
 }
 
 function tell(made: Made) {
-  const { about, ids, from, to, subject, batchOf, isUndo } = made;
+  const { about, ids, to, subject, batchOf, isUndo } = made;
   const state = to.isCompleted ? 'done' : 'open again';
-  const count = `${formatCount(ids.length)} ${ids.length === 1 ? 'todo is' : 'todos are'}`;
   const rest = batchOf ? batchOf - ids.length : 0;
-  const whole =
-    to.description === undefined ? `${batchOf ? count : 'is'} ${state}` : `is “${shortened(to.description)}” now`;
+  const whole = batchOf
+    ? `${formatCount(ids.length)} ${ids.length === 1 ? 'todo is' : 'todos are'} ${state}`
+    : `is ${to.description === undefined ? state : `“${shortened(to.description)}” now`}`;
   notify({
     about,
     isUndo,
-    ...(!batchOf && { subject: shortened(from.description ?? subject), item: idOf(ids[0]!) }),
+    ...(!batchOf && { subject, item: idOf(ids[0]!) }),
     text: `${whole}${rest > 0 ? `; ${formatCount(rest)} stay as they were` : ''}.`,
     isPending: () => ids.some((id) => isWaiting(idOf(id))),
     onUndo: history.includes(made) ? () => takeBack(made) : undefined,
@@ -126,10 +118,15 @@ function isInSight(id: number) {
   return top !== undefined && top >= 0 && bottom! <= innerHeight;
 }
 
-function takeBack(made: Made) {
+/** @returns whether it could be undone until now */
+function forget(made: Made) {
   const at = history.indexOf(made);
-  if (at < 0) return;
-  history.splice(at, 1);
+  if (at >= 0) history.splice(at, 1);
+  return at >= 0;
+}
+
+function takeBack(made: Made) {
+  if (!forget(made)) return;
   const { about, ids, from, to, batchOf } = made;
   closeNotice(about);
   if (batchOf) stopBatch(about);
@@ -140,18 +137,15 @@ function takeBack(made: Made) {
     return now && !isConflict(to, from, now) && !isSame(merge(to, from, now), now) ? now : [];
   });
   if (todos.length === 0) notify({ about, text: 'It has been changed since.' });
-  else make({ ...toMake(todos, to, from), isUndo: true });
+  else make({ ...toMake(todos, to, from), isUndo: true }, todos);
 }
 
-const keysOfBatch = (name: string) =>
-  [...waiting.batch.values()].filter(({ batch }) => batch!.name === name).map(({ key }) => key);
+const keysOfBatch = (name: string) => [...queued()].flatMap(({ key, batch }) => (batch?.name === name ? key : []));
 
 /** Leaves todos as they are whose change has not been sent yet. */
 export function stopBatch(name: string) {
-  void update(
-    [],
-    keysOfBatch(name).filter((key) => !isOnItsWay(key)),
-  );
+  const keys = keysOfBatch(name).filter((key) => !isOnItsWay(key));
+  void update([], keys);
 }
 
 /** Drops a change that waits, or that was refused; with a new todo, what was done to it. */
@@ -185,17 +179,15 @@ export function saveTyped(base: Todo | undefined, mine: Todo, replaced?: string,
   // A new todo that was refused keeps its place, to which later ticks belong.
   const id = base ? mine.id : Math.min(0, (replaced && changeOf(replaced)?.mine.id) || 0);
   const { key, kept } = enterOne(base, { ...mine, id }, replaced);
-  const [from, to] = base ? [difference(mine, base), difference(base, mine)] : [{}, {}];
-  const made = base && !isSame(base, mine) ? toMake([base], from, to) : undefined;
-  if (made) history.push(made);
-  if (made && isTold) tell(made);
+  const made = base && !isSame(base, mine) ? toMake([base], difference(mine, base), difference(base, mine)) : undefined;
+  if (made) {
+    history.push(made);
+    if (isTold) tell(made);
+    void follow(made, [key]);
+  }
   const ended = outcomeOf(key).then((outcome) => {
-    if (outcome === 'done' && !isTold) {
-      notify({ about: made?.about ?? key, text: 'Saved.', onUndo: made && (() => takeBack(made)) });
-    } else if (outcome !== 'done' && made && history.includes(made)) {
-      history.splice(history.indexOf(made), 1);
-      if (isTold) closeNotice(made.about);
-    }
+    const onUndo = made && (() => takeBack(made));
+    if (outcome === 'done' && !isTold) notify({ about: made?.about ?? key, text: 'Saved.', onUndo });
     return outcome;
   });
   return {

@@ -1,8 +1,3 @@
-import type { Todo } from './api.ts';
-
-/** What a form shows of a todo. A new one is open; only one that exists can be marked as done. */
-export type Values = Pick<Todo, 'description'> & Partial<Pick<Todo, 'isCompleted'>>;
-
 /** Where the service refuses a description, in Unicode code points. */
 export const DESCRIPTION_LIMIT = 255;
 

@@ -32,10 +32,7 @@ async function transact<Result>(mode: IDBTransactionMode, act: (changes: IDBObje
         transaction.onabort = () => reject(transaction.error!);
       }),
   );
-  acted.then(
-    () => (isSilent = false),
-    () => undefined,
-  );
+  acted.then(() => (isSilent = false)).catch(() => undefined);
   return within(isSilent ? 0 : SLOW_MS, acted).catch((reason: unknown) => {
     isSilent ||= reason instanceof TooLate;
     throw reason;

@@ -2,7 +2,7 @@ import { createRequestKey, type Moment, type ProblemKind, type Todo } from './ap
 import { learnId, negativeId } from './ids.ts';
 import { readChanges, writeChanges } from './kept-changes.ts';
 import { createStore } from './store.ts';
-import { isSentHere, listen, tab, tell } from './tabs.ts';
+import { listen, tab, tell } from './tabs.ts';
 
 /** One change of one todo, from the moment when a person makes it until a list of the service shows it. */
 export interface Change {
@@ -27,24 +27,17 @@ export interface Change {
 /** How a change has ended; `removed` when a person took it back before it was sent, `gone` when its todo was deleted. */
 export type Outcome = 'done' | 'stuck' | 'removed' | 'gone';
 
-/** How far a batch has got. */
-type Progress = NonNullable<Change['batch']> & { left: number; isCompleted: Todo['isCompleted'] };
-
-/** What pages show of the outbox. It follows the changes with a delay, so that many of them redraw a page a few times a second. */
+/** What pages show of the outbox. */
 export const outbox = createStore({
-  /** Whether it is known what earlier pages have left. */
-  isOpened: false,
-  waiting: 0,
-  /** How many of those that wait another tab sends. */
-  elsewhere: 0,
+  waiting: [] as Change[],
   stuck: [] as Change[],
-  batches: [] as Progress[],
   /** Why what waits could not be sent. */
   trouble: undefined as string | undefined,
   /** Whether changes survive this page. */
   isKept: true,
 });
 
+/** Delay after which the changes of a batch are shown, so that many of them redraw a page a few times a second. */
 const REDRAW_MS = 150;
 
 /** Number of changes in one transaction, between which the page handles input. */
@@ -53,8 +46,15 @@ const CHUNK = 250;
 const changes = new Map<string, Change>();
 const byTodo = new Map<number, Change[]>();
 
+const single = new Map<string, Change>();
+const batched = new Map<string, Change>();
+const queueOf = ({ batch }: Change) => (batch ? batched : single);
+
 /** What is to be sent, in its order; changes that were made one by one do not wait for those of a batch. */
-export const waiting = { single: new Map<string, Change>(), batch: new Map<string, Change>() };
+export function* queued() {
+  yield* single.values();
+  yield* batched.values();
+}
 
 /** Changes that may not be sent yet, since they would not survive a crash. */
 export const unkept = new Set<string>();
@@ -62,14 +62,10 @@ export const unkept = new Set<string>();
 /** Changes that wait no more. */
 const over = new Set<string>();
 
-/** Done changes that the page forgets, and the storage does not yet: the service worker may show an older list. */
-const forgotten = new Set<string>();
-
 /** Changes that the storage has not taken. */
 const unwritten = new Set<string>();
 
-const watchers = new Map<string, ((outcome: Outcome) => void)[]>();
-let doneEarlier: string[] = [];
+const watchers = new Map<string, PromiseWithResolvers<Outcome>>();
 let latest = 0;
 let onTouched: (ids: Set<number>) => void;
 let onEntered: () => void;
@@ -93,11 +89,9 @@ export async function openOutbox(touched: typeof onTouched, entered: typeof onEn
   onEntered = entered;
   listen(({ put, removed }) => apply(put, removed));
   addEventListener('beforeunload', (event) => {
-    if (!outbox.get().isKept && waiting.single.size + waiting.batch.size > 0) event.preventDefault();
+    if (!outbox.get().isKept && single.size + batched.size > 0) event.preventDefault();
   });
   await reread(true);
-  doneEarlier = doneKeys();
-  outbox.update({ isOpened: true });
   entered();
 }
 
@@ -106,10 +100,8 @@ export async function reread(isFirst = false) {
   const kept = await readChanges().catch(() => undefined);
   if (!kept) return;
   // What is done may be in the list of this page by now.
-  apply(
-    kept.filter(({ key, state }) => isFirst || state !== 'done' || changes.has(key)),
-    [],
-  );
+  const isNew = ({ key, state }: Change) => state !== 'done' || (changes.get(key)?.state ?? state) !== state;
+  apply(isFirst ? kept : kept.filter(isNew), []);
 }
 
 /**
@@ -130,12 +122,12 @@ export function enter(made: Pick<Change, 'base' | 'mine' | 'batch'>[], replaced:
 }
 
 /** Tells how a change ends. */
-export function outcomeOf(key: string) {
-  return new Promise<Outcome>((resolve) => {
-    const { state } = changes.get(key) ?? { state: 'removed' };
-    if (state === 'waiting') watchers.set(key, [...(watchers.get(key) ?? []), resolve]);
-    else resolve(state);
-  });
+export async function outcomeOf(key: string): Promise<Outcome> {
+  const { state } = changes.get(key) ?? { state: 'removed' };
+  if (state !== 'waiting') return state;
+  const watcher = watchers.get(key) ?? Promise.withResolvers<Outcome>();
+  watchers.set(key, watcher);
+  return watcher.promise;
 }
 
 async function keepInChunks(entered: Change[], replaced: string[]) {
@@ -165,38 +157,30 @@ async function keep(put: Change[], removed: string[]) {
   tell({ put, removed });
 }
 
-/**
- * Notes what is done when a todo, or the list, is asked for: the response has it.
- * @returns its keys, once the outbox is open. What earlier pages have done was done before.
- */
-export function noteDone(id?: number) {
-  const noted = outbox.get().isOpened ? doneKeys() : undefined;
-  return () => (noted ?? doneEarlier).filter((key) => id === undefined || changes.get(key)?.mine.id === id);
+/** What is done: of a todo, or of all. A response that is asked for now has it. */
+export const doneChanges = (id?: number) =>
+  [...changes.values()].filter(({ state, mine }) => state === 'done' && mine.id === (id ?? mine.id));
+
+/** Drops what is done and has come in a list of the service. */
+export function dropDone(done: Change[]) {
+  const keys = done.map(({ key }) => key);
+  apply([], keys);
+  if (keys.length > 0) void writeChanges([], keys).catch(() => undefined);
 }
 
-const doneKeys = () => [
-  ...[...changes.values()].flatMap(({ key, state }) => (state === 'done' ? key : [])),
-  ...forgotten,
-];
-
-/**
- * Drops what is done and has come from the service.
- * @param isListKept whether the service worker has that list, too
- */
-export function dropDone(keys: string[], isListKept: boolean) {
-  apply([], keys);
-  keys.forEach((key) => (isListKept ? forgotten.delete(key) : forgotten.add(key)));
-  if (isListKept && keys.length > 0) void writeChanges([], keys).catch(() => undefined);
+/** Shows a todo as it has become since it was changed. The storage keeps the change, since a list that is kept may be older. */
+export function showSince(done: Change[], todo: Todo) {
+  const put = done.map((change) => ({ ...change, mine: todo }));
+  apply(put, []);
 }
 
 function apply(put: Change[], removed: string[], outcome: Outcome = 'removed') {
-  const touched = new Set<number>();
   for (const key of removed) {
     const change = changes.get(key);
     if (!change) continue;
     unindex(change);
     queueOf(change).delete(key);
-    touched.add(change.mine.id);
+    undrawn.add(change.mine.id);
     changes.delete(key);
     settle(change, outcome);
   }
@@ -206,36 +190,30 @@ function apply(put: Change[], removed: string[], outcome: Outcome = 'removed') {
     if (over.has(change.key) && change.state === 'waiting') continue;
     if (before) {
       unindex(before);
-      touched.add(before.mine.id);
+      undrawn.add(before.mine.id);
       if (before.mine.id < 0 && change.mine.id > 0) learnId(before.mine.id, change.mine.id);
     }
     index(change);
-    touched.add(change.mine.id);
+    undrawn.add(change.mine.id);
     if (change.state !== 'waiting') settle(change, change.state);
   }
-  if (touched.size === 0) return;
-  if (put.length > 0 && put.every(({ batch }) => batch)) touched.forEach((id) => touchedByBatches.add(id));
-  else onTouched(touched);
-  redraw();
+  if (undrawn.size === 0) return;
+  if (put.length > 0 && put.every(({ batch }) => batch)) timer ??= setTimeout(draw, REDRAW_MS);
+  else draw();
 }
 
 function settle({ key }: Change, outcome: Outcome) {
   if (outcome !== 'stuck') over.add(key);
-  watchers.get(key)?.forEach((tellOutcome) => tellOutcome(outcome));
+  watchers.get(key)?.resolve(outcome);
   watchers.delete(key);
 }
-
-const queueOf = ({ batch }: Change) => waiting[batch ? 'batch' : 'single'];
 
 function index(change: Change) {
   const { key, state, mine } = change;
   changes.set(key, change);
   latest = Math.max(latest, parseInt(key, 10));
-  const others = changesOf(mine.id);
-  byTodo.set(
-    mine.id,
-    [...others, change].sort((a, b) => (a.key < b.key ? -1 : 1)),
-  );
+  const ofTodo = [...changesOf(mine.id), change].sort((a, b) => (a.key < b.key ? -1 : 1));
+  byTodo.set(mine.id, ofTodo);
   // One that waits already keeps its place.
   if (state === 'waiting') queueOf(change).set(key, change);
   else queueOf(change).delete(key);
@@ -243,38 +221,19 @@ function index(change: Change) {
 
 function unindex({ key, mine }: Change) {
   const others = changesOf(mine.id).filter((change) => change.key !== key);
-  if (others.length > 0) byTodo.set(mine.id, others);
-  else byTodo.delete(mine.id);
+  byTodo.set(mine.id, others);
 }
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Todos whose rows change together with the progress of a batch. */
-const touchedByBatches = new Set<number>();
-
-function redraw() {
-  timer ??= setTimeout(draw, REDRAW_MS);
-}
+/** Todos whose changes are not shown yet. */
+const undrawn = new Set<number>();
 
 /** Shows what has changed, at once: what is said next is of that. */
 export function draw() {
   clearTimeout(timer);
   timer = undefined;
-  if (touchedByBatches.size > 0) onTouched(touchedByBatches);
-  touchedByBatches.clear();
-  outbox.update({
-    waiting: waiting.single.size + waiting.batch.size,
-    elsewhere: [...waiting.single.keys(), ...waiting.batch.keys()].filter((key) => !isSentHere(key)).length,
-    stuck: [...changes.values()].filter(({ state }) => state === 'stuck'),
-    batches: countBatches(),
-  });
-}
-
-function countBatches() {
-  const batches = new Map<string, Progress>();
-  for (const { batch, mine } of waiting.batch.values()) {
-    const { left } = batches.get(batch!.name) ?? { left: 0 };
-    batches.set(batch!.name, { ...batch!, left: left + 1, isCompleted: mine.isCompleted });
-  }
-  return [...batches.values()];
+  onTouched(undrawn);
+  undrawn.clear();
+  outbox.update({ waiting: [...queued()], stuck: [...changes.values()].filter(({ state }) => state === 'stuck') });
 }

@@ -3,9 +3,8 @@ import type { Todo } from './api.ts';
 /** Characters that need more than lower case. */
 const NOT_ASCII = /[^ -~\s\0]/;
 
-/** Marks that writers of Latin, Greek, Cyrillic, Hebrew and Arabic leave out, and invisible characters. In other scripts, marks are vowels. */
-const UNSEEN =
-  /[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f\p{Default_Ignorable_Code_Point}]/gu;
+/** Marks that writers of Latin, Greek, Cyrillic, Hebrew and Arabic leave out, and invisible characters. Other scripts' marks are sounds. */
+const UNSEEN = /[[[\p{M}--[\u3099\u309a]]&&[\p{sc=Zinh}\p{sc=Arab}\p{sc=Cyrl}\p{sc=Hebr}]]\u0640\u06e5\u06e6\p{DI}]/gv;
 
 /** What stands for what, where Unicode takes it for another character: quotes first, because a decomposed `´` is a blank. */
 const ALIKE: [RegExp, string | ((letter: string) => string)][] = [

@@ -1,7 +1,7 @@
 import * as api from './api.ts';
 import { asProblem, Problem, type Todo } from './api.ts';
 import { isConflict, isSame, merge } from './merge.ts';
-import { changeOf, changesOf, outbox, reread, unkept, update, waiting, type Change } from './outbox.ts';
+import { changeOf, changesOf, outbox, queued, reread, unkept, update, type Change } from './outbox.ts';
 import { SLOW_MS, within } from './within.ts';
 import { adopt, isSentHere } from './tabs.ts';
 
@@ -19,72 +19,46 @@ const SET_MS = 60_000;
 
 const MAX_DELAY_MS = 60_000;
 
-let running: Promise<void> | undefined;
-let isAskedAgain = false;
-let startWriters: (() => void) | undefined;
 let failures = 0;
 let timer: ReturnType<typeof setTimeout>;
 
-/** Changes that are on their way, and those that have failed in this round. */
+const writers = new Set<Promise<void>>();
+
+/** Changes that are on their way, and those that have failed since sending was asked for last. */
 const onTheirWay = new Set<string>();
 const failed = new Set<string>();
 
-/** Sends the changes of this tab that wait. It ends when the others are in trouble. */
-export function send(): Promise<void> {
-  isAskedAgain = true;
+/** Sends the changes of this tab that wait. It ends when they are sent, or the others are in trouble. */
+export async function send() {
+  clearTimeout(timer);
+  failed.clear();
   // What is new does not wait for a slow response.
-  startWriters?.();
-  running ??= sendAll().finally(() => (running = undefined));
-  return running;
-}
-
-async function sendAll() {
-  while (isAskedAgain) {
-    isAskedAgain = false;
-    failed.clear();
-    clearTimeout(timer);
-    const problems: Problem[] = [];
-    try {
-      await reread();
-      adopt([...waiting.single.keys(), ...waiting.batch.keys()], () => void send());
-      await sendRound(problems);
-    } catch (reason) {
-      problems.push(asProblem(reason));
-    }
-    outbox.update({ trouble: problems[0]?.message });
-    if (problems.length === 0) failures = 0;
-    else {
-      failures += 1;
-      const delay = Math.min(MAX_DELAY_MS, 1_000 * 2 ** failures);
-      timer = setTimeout(() => void send(), delay * (1 + Math.random() / 2));
-    }
+  if (writers.size === 0) await reread();
+  adopt([...queued()], () => void send());
+  while (writers.size < WRITERS && next()) {
+    const writer: Promise<void> = write().finally(() => writers.delete(writer));
+    writers.add(writer);
   }
-}
-
-async function sendRound(problems: Problem[]) {
-  const writers = new Set<Promise<void>>();
-  startWriters = () => {
-    while (writers.size < WRITERS && next()) {
-      const writer: Promise<void> = write(problems).finally(() => writers.delete(writer));
-      writers.add(writer);
-    }
-  };
-  startWriters();
-  while (writers.size > 0) await Promise.race(writers);
-  startWriters = undefined;
+  await Promise.all(writers);
+  if (failed.size === 0) worked();
 }
 
 /** Sends one change after the other. It ends with the first that can't be sent now, so that few are tried while nothing works. */
-async function write(problems: Problem[]) {
+async function write() {
   for (let change = next(); change; change = next()) {
     const { key } = change;
     onTheirWay.add(key);
     try {
-      await (change.base ? saveChange(change) : createTodo(change));
-      if (problems.length === 0 && outbox.get().trouble) outbox.update({ trouble: undefined });
+      await (change.base ? saveChange(change) : createTodo(change)).catch((reason: unknown) => fail(key, reason));
+      if (failed.size === 0) worked();
     } catch (reason) {
+      if (failed.size === 0) {
+        failures += 1;
+        outbox.update({ trouble: asProblem(reason).message });
+        const delay = Math.min(MAX_DELAY_MS, 1_000 * 2 ** failures);
+        timer = setTimeout(() => void send(), delay * (1 + Math.random() / 2));
+      }
       failed.add(key);
-      problems.push(asProblem(reason));
       return;
     } finally {
       onTheirWay.delete(key);
@@ -92,17 +66,20 @@ async function write(problems: Problem[]) {
   }
 }
 
+function worked() {
+  failures = 0;
+  if (outbox.get().trouble) outbox.update({ trouble: undefined });
+}
+
 function next() {
   // New todos get their ids in the order in which they were written.
   let isAfterNew = false;
-  for (const changes of [waiting.single, waiting.batch]) {
-    for (const change of changes.values()) {
-      const { key, base, mine } = change;
-      if (!isSentHere(key) || (!base && isAfterNew)) continue;
-      isAfterNew ||= !base;
-      const isFree = !onTheirWay.has(key) && !failed.has(key) && !unkept.has(key);
-      if (isFree && changesOf(mine.id).find(isInFront) === change) return change;
-    }
+  for (const change of queued()) {
+    const { key, base, mine } = change;
+    if (!isSentHere(change) || (!base && isAfterNew)) continue;
+    isAfterNew ||= !base;
+    const isFree = !onTheirWay.has(key) && !failed.has(key) && !unkept.has(key);
+    if (isFree && changesOf(mine.id).find(isInFront) === change) return change;
   }
   return undefined;
 }
@@ -113,26 +90,17 @@ const isInFront = ({ state, base }: Change) => state === 'waiting' || (state ===
 export const isOnItsWay = (key: string) => onTheirWay.has(key);
 
 async function createTodo(change: Change) {
-  const { mine, requestKey, sentAt } = change;
-  if (sentAt) await within(SLOW_MS, api.heard).catch(() => undefined);
-  if (sentAt === undefined) {
-    change = { ...change, sentAt: api.now() };
-    await update([change]);
-  } else if (isOld(sentAt)) {
-    await fail(change, new Problem('unsure', 'It was sent a day ago, without a response: it may be in the list.'));
-    return;
-  }
-  try {
-    const id = await api.createTodo(mine.description, requestKey!);
-    // Changes made to it since belong to this one.
-    const later = changesOf(mine.id).filter(({ key }) => key !== change.key);
-    await update([
-      done(change, { ...mine, id }),
-      ...later.map((other) => ({ ...other, base: { ...other.base!, id }, mine: { ...other.mine, id } })),
-    ]);
-  } catch (problem) {
-    await fail(change, problem);
-  }
+  const { mine, requestKey, sentAt = api.now() } = change;
+  if (change.sentAt) await within(SLOW_MS, api.heard.promise).catch(() => undefined);
+  else await update([{ ...change, sentAt }]);
+  if (isOld(sentAt)) throw new Problem('unsure', 'It was sent a day ago, without a response: it may be in the list.');
+  const id = await api.createTodo(mine.description, requestKey!);
+  // Changes made to it since belong to this one.
+  const later = changesOf(mine.id).filter(({ key }) => key !== change.key);
+  await update([
+    done(change, { ...mine, id }),
+    ...later.map((other) => ({ ...other, base: { ...other.base!, id }, mine: { ...other.mine, id } })),
+  ]);
 }
 
 /** Whether a key may have been forgotten, by the clock of the browser or of the service. One of them may have been set. */
@@ -140,22 +108,19 @@ const isOld = (sentAt: api.Moment) =>
   api.now().some((time, clock) => time - sentAt[clock]! < -SET_MS || time - sentAt[clock]! > KEY_MS);
 
 async function saveChange(change: Change) {
-  try {
-    // A crash before it is kept costs a request more, which finds what has arrived.
-    void update([done(change, await decide(change as Change & { base: Todo }))]);
-  } catch (problem) {
-    await fail(change, problem);
-  }
+  // A crash before it is kept costs a request more, which finds what has arrived.
+  void update([done(change, await decide(change as Change & { base: Todo }))]);
 }
 
 /** @throws what has to be tried again later */
-async function fail(change: Change, reason: unknown) {
+async function fail(key: string, reason: unknown) {
   const { kind, message, present } = asProblem(reason);
   if (kind === 'failed') throw reason;
-  const { key, base, mine } = change;
+  const change = changeOf(key);
+  if (!change) return undefined;
+  const { base, mine } = change;
   // A todo that has gone needs no tick.
   if (kind === 'missing' && base?.description === mine.description) return update([], [key], 'gone');
-  if (!changeOf(key)) return undefined;
   // Later texts become part of this one, since a person decides once. Ticks go on without it.
   const texts = changesOf(mine.id).filter((later) => later.key > key && later.state === 'waiting' && isText(later));
   const wanted = texts.reduce((all, text) => merge(text.base!, text.mine, all), mine);

@@ -11,7 +11,7 @@ export const tab = createRequestKey();
 const asked = new Set([tab]);
 const sentHere = new Set([tab]);
 
-const tabOf = (key: string) => key.slice(key.indexOf('-') + 1);
+const tabOf = ({ key }: Change) => key.slice(key.indexOf('-') + 1);
 
 /** Settles when this tab has the lock that another one has for as long as it lives. It is never given up. */
 const lock = (name: string) =>
@@ -28,11 +28,11 @@ let hasLocks = true;
 const own = within(SLOW_MS, lock(tab)).catch(() => (hasLocks = false));
 
 /** Whether this tab sends a change. */
-export const isSentHere = (key: string) => !hasLocks || sentHere.has(tabOf(key));
+export const isSentHere = (change: Change) => !hasLocks || sentHere.has(tabOf(change));
 
 /** Takes over the changes of tabs that are gone, when they go. */
-export function adopt(keys: string[], adopted: () => void) {
-  for (const name of new Set(keys.map(tabOf))) {
+export function adopt(changes: Change[], adopted: () => void) {
+  for (const name of new Set(changes.map(tabOf))) {
     if (asked.has(name)) continue;
     asked.add(name);
     void own

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import * as api from './api.ts';
 import type { Todo } from './api.ts';
 import { isSame, merge } from './merge.ts';
-import { changedIds, changesOf, dropDone, noteDone, openOutbox, outbox } from './outbox.ts';
+import { changedIds, changesOf, doneChanges, dropDone, openOutbox, outbox, showSince } from './outbox.ts';
 import { send } from './sender.ts';
 import { createStore } from './store.ts';
 
@@ -19,7 +19,7 @@ let listed = new Map<number, Todo>();
 export function useTodos() {
   const { shown, timesLoaded } = store.use();
   const todos = useMemo(() => [...shown.values()], [shown]);
-  return { timesLoaded, todos };
+  return { shown, timesLoaded, todos };
 }
 
 /** Settles when what earlier pages have left is known. */
@@ -56,14 +56,13 @@ function shownOf(id: number) {
     if (state === 'done') todo = mine;
     else if (state === 'waiting' && !batch) {
       if (todo && base) todo = merge(base, mine, todo);
-      else if (!base || !isListed) todo = mine;
+      else if (!base || !isListed()) todo = mine;
     }
   }
   return todo;
 }
 
-/** Whether a list is shown. */
-let isListed = false;
+const isListed = () => store.get().timesLoaded > 0;
 
 /** Counts what has been asked for: of the lists that have come, the latest is shown. */
 let lastAsked = 0;
@@ -72,8 +71,9 @@ let shownAsked = 0;
 /** Tag of the list that is in the store, as the service has it. */
 let listTag: string | undefined;
 
-/** Whether the service names the state of the list, so that it need not send an unchanged one again. */
-export const isListTagged = () => listTag !== undefined;
+/** Delay between looks at what others have written. A list without a tag, of more than 50,000 todos, comes whole each time. */
+export const pollMs = () => 15_000;
+export const listPollMs = () => (listTag === undefined ? 300_000 : pollMs());
 
 /**
  * Loads the whole list, unless the service still has the one that is in the store.
@@ -82,31 +82,33 @@ export const isListTagged = () => listTag !== undefined;
 export async function loadTodos(): Promise<void> {
   lastAsked += 1;
   const asked = lastAsked;
-  const isDone = noteDone();
+  const done = noteDone();
   const known = listTag;
-  const isOutdated = await api.soonest(
+  await api.soonest(
     (source) => api.listTodos(source, known),
     async (list) => {
       // 10,000 todos are parsed in one task and drawn in the next, so that a phone handles input between the two.
       if (list) await new Promise((resolve) => setTimeout(resolve));
-      // What earlier pages have done may be in this list, and would be taken for newer if it were read later.
-      await outboxOpened;
-      if (asked < shownAsked) return false;
+      const written = await done;
+      if (asked < shownAsked) return;
       // Another list or a changed todo has arrived first, so the unchanged list is no longer in the store.
-      if (!list && listTag !== known) return true;
-      if (!list?.isKept) dropDone(isDone(), list !== undefined);
-      if (list && !(list.isKept && isListed)) showList(list, asked);
-      return false;
+      if (!list && listTag !== known) return loadTodos();
+      if (!list?.isKept) dropDone(written);
+      if (list && !(list.isKept && isListed())) showList(list, asked);
     },
   );
-  if (isOutdated) await loadTodos();
 }
+
+/**
+ * Notes what is done when something is asked for: the response has it. What earlier pages have done was done before; it would be
+ * taken for newer if it were read later.
+ */
+const noteDone = (id?: number) => outboxOpened.then(() => doneChanges(id));
 
 function showList({ todos, tag, isKept }: { todos: Todo[]; tag: string | undefined; isKept: boolean }, asked: number) {
   if (!isKept) shownAsked = asked;
   listTag = tag;
   listed = new Map(todos.map((todo) => [todo.id, todo]));
-  isListed = true;
   const shown = new Map(listed);
   for (const id of changedIds()) {
     const todo = shownOf(id);
@@ -123,15 +125,15 @@ function showList({ todos, tag, isKept }: { todos: Todo[]; tag: string | undefin
 export async function loadTodo(id: string, take?: (todo: Todo) => void) {
   lastAsked += 1;
   const asked = lastAsked;
-  const isDone = noteDone(parseInt(id, 10));
+  const done = noteDone(parseInt(id, 10));
   await api.soonest(
     (source) => api.readTodo(id, source),
     async ({ todo, isKept }) => {
-      await outboxOpened;
+      const written = await done;
       const known = listed.get(todo.id);
       // A list that was asked for later has come first, or what is kept is older than what is on the page.
       if (!known || !(isKept || asked < shownAsked)) {
-        if (!isKept) dropDone(isDone(), false);
+        if (!isKept) showSince(written, todo);
         if (!known || !isSame(known, todo)) {
           // Should the service have the former list again later, the store has not.
           listTag = undefined;

@@ -1,81 +1,71 @@
 import { useRef, useState } from 'preact/hooks';
+import type { Todo } from '../data/api.ts';
 import { isConflict, isSame, merge } from '../data/merge.ts';
 import { read, write } from '../data/storage.ts';
 
-/** What a person has typed, and the stored record that it was typed over. */
-export interface Typed<Values> {
-  base: Values;
-  values: Values;
-}
-
-interface Draft<Values> extends Typed<Values> {
-  /** The version that the form does not show, where the record was changed by another client. */
-  other?: Values | undefined;
-  /** Whether the form shows that client's version. Undefined until the user has chosen. */
+/** What a person makes of a todo, and the stored todo that it was made from. */
+interface Draft {
+  base: Todo;
+  mine: Todo;
+  /** What another client has made of it meanwhile. */
+  theirs?: Todo | undefined;
+  /** Whether that version is the one to save. Undefined until the user has chosen. */
   isTheirs?: boolean | undefined;
 }
 
 /**
- * What was changed in a form, kept for this tab until the outbox has it, so that a reload or a wrong click loses nothing.
+ * What was changed in a field or a form, kept for this tab until the outbox has it, so that a reload or a wrong click loses nothing.
  * @param unsaved what was typed before and could not be saved
  */
-export function useDraft<Values extends object>(name: string, initial: Values, unsaved?: Typed<Values>) {
-  const key = keyOf(name);
-  const [found, setFound] = useState(() => restored(read<Draft<Values>>(key) ?? unsaved, initial));
+export function useDraft(name: string, stored: Todo, unsaved?: Draft) {
+  const key = `draft ${name}`;
+  const [found, setFound] = useState(() => restored(read<Draft>(key) ?? unsaved, stored));
   const [, setDrawn] = useState(0);
-  const draft = useRef<Draft<Values>>(found ?? { base: initial, values: initial });
-  const { base, values, other, isTheirs } = draft.current;
+  const draft = useRef<Draft>(found ?? { base: stored, mine: stored });
+  const { current } = draft;
 
-  function update(change: Partial<Draft<Values>>) {
-    draft.current = { ...draft.current, ...change };
+  function update(next: Draft) {
+    draft.current = next;
     setDrawn((times) => times + 1);
-    const { current } = draft;
-    write(key, current.other || !isSame(current.values, current.base) ? current : undefined);
+    write(key, next.theirs || !isSame(next.mine, next.base) ? next : undefined);
   }
 
   return {
-    base,
-    values,
-    /** Both versions of a record that another client has changed; `isTheirs` is undefined until `choose` is called. */
-    conflict: other && { mine: isTheirs ? other : values, theirs: isTheirs ? values : other, isTheirs },
+    ...current,
+    /** What is shown, and saved. */
+    values: shownOf(current),
     isRestored: found !== undefined,
-    change: (change: Partial<Values>) => {
-      update({ values: { ...draft.current.values, ...change } });
+    change: (change: Partial<Todo>) => {
+      const { current } = draft;
+      update({ ...current, [current.isTheirs ? 'theirs' : 'mine']: { ...shownOf(current), ...change } });
     },
-    /** The record has become another one since the form was filled. */
-    conflictWith: (theirs: Values) => {
-      update(conflicting(draft.current, theirs));
-    },
-    choose: (theirs: boolean) => {
-      if (theirs !== (isTheirs ?? false)) update({ values: other!, other: values });
-      update({ isTheirs: theirs });
-    },
+    /** The todo has become another one since the form was filled. */
+    conflictWith: (theirs: Todo) => update(conflicting(draft.current, theirs)),
+    choose: (isTheirs: boolean) => update({ ...draft.current, isTheirs }),
     discard: () => {
       setFound(undefined);
-      update({ values: draft.current.base, other: undefined });
+      update({ base: current.base, mine: current.base });
     },
     forget: () => write(key, undefined),
   };
 }
 
-/** Record that a kept draft was written for, if there is one. */
-export const draftBase = (name: string): unknown => read<Draft<unknown>>(keyOf(name))?.base;
+/** Todo that a kept draft was made from, if there is one. */
+export const draftBase = (name: string) => read<Draft>(`draft ${name}`)?.base;
 
-const keyOf = (name: string) => `form ${name}`;
+const shownOf = ({ mine, theirs, isTheirs }: Draft) => (isTheirs ? theirs! : mine);
 
-/** @returns the draft for the stored record: a conflict, if that is not what the user has seen */
-function restored<Values extends object>(draft: Draft<Values> | undefined, stored: Values): Draft<Values> | undefined {
-  if (!draft || isSame(mineOf(draft), stored)) return undefined;
+/** @returns the draft for the stored todo: a conflict, if that is not what the user has seen */
+function restored(draft: Draft | undefined, stored: Todo): Draft | undefined {
+  if (!draft || isSame(wantedOf(draft), stored)) return undefined;
   if (isSame(draft.base, stored)) return draft;
   const conflict = conflicting(draft, stored);
-  return isConflict(draft.base, mineOf(draft), stored) ? conflict : { ...conflict, other: undefined };
+  return isConflict(draft.base, wantedOf(draft), stored) ? conflict : { ...conflict, theirs: undefined };
 }
 
-function conflicting<Values extends object>(draft: Draft<Values>, theirs: Values): Draft<Values> {
-  const mine = merge(draft.base, mineOf(draft), theirs);
-  return { ...draft, base: theirs, values: mine, other: theirs, isTheirs: undefined };
+function conflicting(draft: Draft, theirs: Todo): Draft {
+  return { base: theirs, mine: merge(draft.base, wantedOf(draft), theirs), theirs };
 }
 
 /** What the user has typed, also if the form shows another client's version, unless that was edited. */
-const mineOf = <Values extends object>({ base, values, other, isTheirs }: Draft<Values>) =>
-  isTheirs && isSame(values, base) ? other! : values;
+const wantedOf = ({ base, mine, theirs, isTheirs }: Draft) => (isTheirs && !isSame(theirs!, base) ? theirs! : mine);

@@ -2,12 +2,6 @@ import { useEffect, useState } from 'preact/hooks';
 import { asProblem, type Problem } from '../data/api.ts';
 import { useListener } from './use-listener.ts';
 
-/** Delay between looks at what others have written, while the tab is visible. */
-const POLL_MS = 15_000;
-
-/** Delay for a list that has no tag: of more than 50,000 todos, which come whole each time. */
-const UNTAGGED_POLL_MS = 300_000;
-
 /** How a page's data are: still coming, there, or not to be had. */
 export interface Load {
   isLoading: boolean;
@@ -15,11 +9,18 @@ export interface Load {
   retry: () => void;
 }
 
-/** Runs `load` when the page opens, on `retry`, and when the browser is back online after it failed. */
-export function useLoad(load: () => Promise<unknown>): Load {
+/**
+ * Runs `load` when the page opens, on `retry`, and when the tab is shown again or back online after it failed.
+ * @param pollMs delay between looks at what others have written, while the tab is visible; they look also when it is shown again or back
+ *   online. A form has none, because a reload would redraw it while the user fills it in.
+ */
+export function useLoad(load: () => Promise<unknown>, pollMs?: () => number): Load {
   const [{ isLoading, problem }, setState] = useState<Omit<Load, 'retry'>>({ isLoading: true });
   const [attempt, setAttempt] = useState(1);
   const retry = () => setAttempt((last) => last + 1);
+  const look = () => {
+    if (!document.hidden && (pollMs || problem)) retry();
+  };
 
   useEffect(() => {
     let isCurrent = true;
@@ -29,36 +30,16 @@ export function useLoad(load: () => Promise<unknown>): Load {
       .then((problem) => {
         if (isCurrent) setState({ isLoading: false, problem });
       });
-    return () => {
-      isCurrent = false;
-    };
+    return () => void (isCurrent = false);
   }, [attempt]);
 
-  useListener('online', () => {
-    if (problem) retry();
-  });
-  return { isLoading, problem, retry };
-}
-
-/**
- * Loads like `useLoad`, and again four times a minute, and each time that the tab is shown again or back online, because other
- * clients write too. Not for a form, because a reload would redraw it while the user fills it in.
- */
-export function useFreshLoad(load: () => Promise<unknown>, isTagged = () => true): Load {
-  const result = useLoad(load);
-  const { isLoading, retry } = result;
-  const look = () => {
-    if (!document.hidden) retry();
-  };
   useEffect(() => {
-    const poll = () => {
-      if (!isLoading && navigator.onLine) look();
-    };
-    const timer = setInterval(poll, isTagged() ? POLL_MS : UNTAGGED_POLL_MS);
+    if (isLoading || !pollMs) return;
+    const timer = setInterval(() => navigator.onLine && look(), pollMs());
     return () => clearInterval(timer);
   }, [isLoading]);
   useListener('visibilitychange', look);
   // What a service worker has kept may have been shown instead.
   useListener('online', look);
-  return result;
+  return { isLoading, problem, retry };
 }

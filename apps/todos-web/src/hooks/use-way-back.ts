@@ -1,23 +1,13 @@
 import { useEffect } from 'preact/hooks';
 import { route, useLocation } from '../data/router.ts';
 
-/** The todo that was shown last: its row takes the focus when the list is shown again. */
-let leftTodo: number | undefined;
-
-export function takeLeftTodo() {
-  const id = leftTodo;
-  leftTodo = undefined;
-  return id;
-}
-
 /**
  * Makes a function that leaves a page: back to the one that it was opened from, as that was, or to another one.
  * @param origins paths of pages to go back to
  */
-export function useWayBack(origins: RegExp, otherwise: string, id?: number) {
+export function useWayBack(origins: RegExp, otherwise: string) {
   const { wasPush, previous } = useLocation();
   useEffect(() => {
-    leftTodo = id;
     // It survives a reload of the page.
     if (wasPush && origins.test(previous)) history.replaceState({ isOpenedHere: true }, '');
   }, []);

@@ -1,20 +1,20 @@
 import { BackIcon, CheckIcon, ClockIcon, PencilIcon } from '../components/icons.tsx';
 import { Linked } from '../components/linked.tsx';
-import { Failure, Loading, Page } from '../components/page.tsx';
+import { Loaded, Page } from '../components/page.tsx';
 import { tick } from '../data/changes.ts';
 import { shortened } from '../data/format.ts';
 import { isWaiting, outbox } from '../data/outbox.ts';
 import { isForAnotherWindow } from '../data/router.ts';
-import { loadTodo, store } from '../data/todos.ts';
-import { useFreshLoad } from '../hooks/use-load.ts';
+import { loadTodo, pollMs, store } from '../data/todos.ts';
+import { useLoad } from '../hooks/use-load.ts';
 import { useWayBack } from '../hooks/use-way-back.ts';
 import { NotFound } from './not-found.tsx';
 
 export function Details({ id }: { id: string }) {
   const todo = store.use().shown.get(parseInt(id, 10));
   outbox.use();
-  const leave = useWayBack(/^\/todos$/, '/todos', parseInt(id, 10));
-  const load = useFreshLoad(() => loadTodo(id));
+  const leave = useWayBack(/^\/todos$/, '/todos');
+  const load = useLoad(() => loadTodo(id), pollMs);
   if (load.problem && load.problem.kind !== 'failed') return <NotFound isTodo />;
 
   return (
@@ -22,16 +22,13 @@ export function Details({ id }: { id: string }) {
       title={todo ? shortened(todo.description) : `Todo ${id}`}
       heading={todo ? <Linked text={todo.description} /> : `Todo ${id}`}
     >
-      {load.problem && (
-        <Failure what={`Todo ${id} could not be ${todo ? 'brought up to date' : 'loaded'}.`} load={load} />
-      )}
-      {!todo && load.isLoading && !load.problem && <Loading />}
+      <Loaded what={`Todo ${id}`} isThere={todo !== undefined} load={load} />
       {todo && (
         <div class="card" data-item={todo.id}>
           <p class="line small">
             <b>{todo.isCompleted ? 'Done' : 'Open'}</b> Todo {todo.id}
             {isWaiting(todo.id) && (
-              <span class="waiting">
+              <span class="line waiting">
                 <ClockIcon /> Not sent yet
               </span>
             )}

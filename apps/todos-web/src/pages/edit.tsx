@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
-import { Problem, type Todo } from '../data/api.ts';
-import { Failure, Loading, Page } from '../components/page.tsx';
+import { asProblem, type Todo } from '../data/api.ts';
+import { Loaded, Page } from '../components/page.tsx';
 import { TodoForm } from '../components/todo-form.tsx';
-import type { Values } from '../data/description.ts';
 import { shortened } from '../data/format.ts';
 import { changesOf } from '../data/outbox.ts';
 import { loadTodo, outboxOpened } from '../data/todos.ts';
@@ -15,16 +14,17 @@ export function Edit({ id: idInAddress }: { id: string }) {
   const id = parseInt(idInAddress, 10);
   const [shown, setShown] = useState<Todo>();
   const [isGone, setGone] = useState(false);
-  const leave = useWayBack(/^\/todos(\/\d+)?$/, `/todos/${id}`, id);
+  const leave = useWayBack(/^\/todos(\/\d+)?$/, `/todos/${id}`);
   const stuckChange = () => changesOf(id).find(({ state }) => state === 'stuck');
+  const show = (todo: Todo) => setShown((first) => first ?? todo);
   const load = useLoad(async () => {
     try {
       await outboxOpened;
-      await loadTodo(idInAddress, (todo) => setShown((first) => first ?? todo));
+      await loadTodo(idInAddress, show);
     } catch (problem) {
-      const typedBefore = (draftBase(`${id}`) as Values | undefined) ?? stuckChange()?.base;
-      if (!isMissing(problem) || !typedBefore) throw problem;
-      setShown((first) => first ?? { isCompleted: 0, ...typedBefore, id });
+      const typedOver = draftBase(`${id}`) ?? stuckChange()?.base;
+      if (asProblem(problem).kind !== 'missing' || !typedOver) throw problem;
+      show(typedOver);
       setGone(true);
     }
   });
@@ -32,21 +32,18 @@ export function Edit({ id: idInAddress }: { id: string }) {
 
   return (
     <Page title={shown ? `Edit “${shortened(shown.description)}”` : `Edit todo ${id}`} heading="Edit todo">
-      {load.problem && !shown && <Failure what={`Todo ${id} could not be loaded.`} load={load} />}
-      {!shown && load.isLoading && !load.problem && <Loading />}
-      {shown && (
+      {shown ? (
         <TodoForm
           draftKey={`${id}`}
-          id={id}
-          initial={{ description: shown.description, isCompleted: shown.isCompleted }}
-          isGone={isGone}
+          initial={shown}
+          wasGone={isGone}
           stuck={stuckChange()}
           cancel={isGone ? '/todos' : `/todos/${id}`}
           onLeave={(isNoMore) => leave(isNoMore ? '/todos' : undefined)}
         />
+      ) : (
+        <Loaded what={`Todo ${id}`} isThere={false} load={load} />
       )}
     </Page>
   );
 }
-
-const isMissing = (problem: unknown) => problem instanceof Problem && problem.kind === 'missing';

@@ -1,19 +1,16 @@
 import { PlusIcon } from '../components/icons.tsx';
-import { Failure, Loading, Page } from '../components/page.tsx';
+import { Loaded, Page } from '../components/page.tsx';
 import { formatCount } from '../data/format.ts';
-import { isListTagged, loadTodos, useTodos } from '../data/todos.ts';
-import { useFreshLoad } from '../hooks/use-load.ts';
+import { listPollMs, loadTodos, useTodos } from '../data/todos.ts';
+import { useLoad } from '../hooks/use-load.ts';
 
 export function Home() {
   const { timesLoaded, todos } = useTodos();
-  const load = useFreshLoad(loadTodos, isListTagged);
+  const load = useLoad(loadTodos, listPollMs);
   return (
     <Page heading="What’s left to do?">
-      <p class="lead">Everybody who opens this page shares one list.</p>
-      {load.problem && (
-        <Failure what={`Your todos could not be counted${timesLoaded > 0 ? ' anew' : ''}.`} load={load} />
-      )}
-      {timesLoaded > 0 ? <Counts todos={todos} /> : load.isLoading && !load.problem && <Loading />}
+      <Loaded what="Your todos" isThere={timesLoaded > 0} load={load} />
+      {timesLoaded > 0 && <Counts todos={todos} />}
       <p class="line actions">
         <a class="button" href="/todos/new">
           <PlusIcon /> New todo
@@ -22,6 +19,7 @@ export function Home() {
           See all todos
         </a>
       </p>
+      <p class="small">Everybody who opens this page shares one list.</p>
     </Page>
   );
 }

@@ -1,23 +1,22 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { AddField } from '../components/add-field.tsx';
 import type { Todo } from '../data/api.ts';
 import { addTodos, tick } from '../data/changes.ts';
 import { formatCount, shortened } from '../data/format.ts';
 import { notify } from '../components/notices.tsx';
 import { MoreIcon } from '../components/icons.tsx';
-import { Failure, Loading, Page } from '../components/page.tsx';
+import { Loaded, Page } from '../components/page.tsx';
 import { Row } from '../components/row.tsx';
 import { route, useLocation } from '../data/router.ts';
 import { prepareSearch, search } from '../data/search.ts';
 import { Selection, withToggled } from '../components/selection.tsx';
 import { SEARCH_HASH } from '../components/shortcuts.tsx';
 import { firstIdOf, idOf } from '../data/ids.ts';
-import { isWaiting, outbox } from '../data/outbox.ts';
-import { isListTagged, loadTodos, useTodos } from '../data/todos.ts';
+import { outbox } from '../data/outbox.ts';
+import { listPollMs, loadTodos, useTodos } from '../data/todos.ts';
 import { useListener } from '../hooks/use-listener.ts';
-import { useFreshLoad } from '../hooks/use-load.ts';
+import { useLoad } from '../hooks/use-load.ts';
 import { read, write } from '../data/storage.ts';
-import { takeLeftTodo } from '../hooks/use-way-back.ts';
 import { VirtualList } from '../components/virtual-list.tsx';
 
 const filters = { all: 'All', open: 'Open', done: 'Done' };
@@ -35,29 +34,18 @@ const address = (show: string, text: string) => {
 export function List() {
   const { query } = useLocation();
   const { timesLoaded, todos } = useTodos();
-  const load = useFreshLoad(loadTodos, isListTagged);
-  const asked = query.get('show') ?? '';
-  const show = Object.hasOwn(filters, asked) ? (asked as Filter) : 'all';
+  const load = useLoad(loadTodos, listPollMs);
+  const show = (['open', 'done'] as const).find((name) => name === query.get('show')) ?? 'all';
   const text = query.get('q') ?? '';
-  const isEmpty = timesLoaded > 0 && todos.length === 0;
+  const isThere = timesLoaded > 0;
+  const isEmpty = isThere && todos.length === 0;
   return (
     <Page title={`${filters[show]} todos`} heading={`${filters[show]} todos`}>
-      <AddField isFirst={isEmpty} onAdd={(entries) => add(entries, show, text)} />
-      {load.problem && (
-        <Failure what={`Your todos could not be ${timesLoaded > 0 ? 'brought up to date' : 'loaded'}.`} load={load} />
-      )}
-      {isEmpty ? (
-        <p class="card">There are no todos yet.</p>
-      ) : (
-        <Todos
-          // While the list can't be loaded, what this page knows is better than nothing.
-          todos={timesLoaded > 0 || load.problem ? todos : []}
-          timesLoaded={timesLoaded}
-          show={show}
-          text={text}
-        />
-      )}
-      {timesLoaded === 0 && load.isLoading && !load.problem && <Loading />}
+      <AddField isFirst={isEmpty} onAdd={(entries) => void add(entries, show, text)} />
+      <Loaded what="Your todos" isThere={isThere} load={load} />
+      {isEmpty && <p class="card">There are no todos yet.</p>}
+      {/* While the list can't be loaded, what this page knows is better than nothing. */}
+      {!isEmpty && (isThere || load.problem) && <Todos show={show} text={text} />}
     </Page>
   );
 }
@@ -66,10 +54,7 @@ export function List() {
 async function add(entries: Omit<Todo, 'id'>[], show: Filter, text: string) {
   const added = await addTodos(entries);
   const todos = entries.map((entry) => ({ id: 0, ...entry }));
-  const listed = search(todos, text).filter(
-    ({ isCompleted }) => show === 'all' || (show === 'done') === (isCompleted === 1),
-  );
-  if (added === 0 || listed.length === entries.length) return;
+  if (added === 0 || arranged(todos, show, text).flat().length === entries.length) return;
   notify({
     about: 'added',
     ...(added === 1 ? { subject: shortened(entries[0]!.description) } : {}),
@@ -78,34 +63,31 @@ async function add(entries: Omit<Todo, 'id'>[], show: Filter, text: string) {
 }
 
 interface TodosProps {
-  todos: Todo[];
-  timesLoaded: number;
   show: Filter;
   text: string;
 }
 
-function Todos({ todos, timesLoaded, show, text }: TodosProps) {
+function Todos({ show, text }: TodosProps) {
+  const { shown, timesLoaded, todos } = useTodos();
   outbox.use();
-  const [leftTodo] = useState(takeLeftTodo);
+  // Its row takes the focus.
+  const { previous } = useLocation();
+  const [leftTodo] = useState(() => parseInt(previous.replace(/\D+/, ''), 10));
   const [wasFolded, setFolded] = useState(() => read<boolean>(FOLDED, 'localStorage') ?? false);
   const [selected, setSelected] = useState<ReadonlySet<number>>();
   const [looks, setLooks] = useState(0);
   const lookAgain = () => setLooks((times) => times + 1);
   // A toggled row keeps its place until the user opens, filters or searches the list again, or comes back to it.
-  const looked = `${looks} ${show} ${text}`;
-  const places = useRef({ looked, byId: new Map<number, Todo['isCompleted']>() });
-  if (places.current.looked !== looked) places.current = { looked, byId: new Map() };
-  const { byId: placed } = places.current;
+  const placed = useMemo(() => new Map<number, Todo['isCompleted']>(), [looks, show, text]);
   // One that has no id of the service yet has a negative one, by the time when it was written.
   const newestFirst = useMemo(() => [...todos].sort((a, b) => Math.abs(b.id) - Math.abs(a.id)), [todos]);
   const [open, closed] = useMemo(
     () => arranged(newestFirst, show, text, placed),
-    [timesLoaded, todos.length, newestFirst[0]?.id, looked],
+    [timesLoaded, todos.length, newestFirst[0]?.id, placed],
   );
   const canFold = show === 'all' && !text && closed.length > 0;
   const isFolded = canFold && wasFolded;
   const order = isFolded ? open : [...open, ...closed];
-  const byId = useMemo(() => new Map(todos.map((todo) => [todo.id, todo])), [todos]);
   const done = useMemo(() => todos.filter(({ isCompleted }) => isCompleted).length, [todos]);
   const counts = { all: todos.length, open: todos.length - done, done };
 
@@ -122,20 +104,13 @@ function Todos({ todos, timesLoaded, show, text }: TodosProps) {
   useListener('visibilitychange', () => document.hidden || lookAgain());
 
   const rows = (items: number[]) => (
-    <VirtualList
-      key={items === open}
-      items={items}
-      chosenBy={`${show} ${text}`}
-      keyOf={firstIdOf}
-      initialFocus={leftTodo}
-    >
+    <VirtualList key={items === open} items={items} chosenBy={`${show} ${text}`} initialFocus={leftTodo}>
       {(id) => {
-        const todo = byId.get(id) ?? byId.get(idOf(id));
+        const todo = shown.get(idOf(id));
         if (!todo) return null;
         return (
           <Row
             todo={todo}
-            isWaiting={isWaiting(todo.id)}
             isSelected={selected?.has(id)}
             onChange={(isToExtend) => {
               if (selected) setSelected(withToggled(selected, id, order, isToExtend));
@@ -217,15 +192,14 @@ function Todos({ todos, timesLoaded, show, text }: TodosProps) {
         <h2>
           <button
             type="button"
-            class="fold"
+            class="line fold"
             aria-expanded={!isFolded}
             onClick={() => {
               setFolded(!isFolded);
               write(FOLDED, !isFolded, 'localStorage');
             }}
           >
-            <MoreIcon />
-            Done ({formatCount(closed.length)})
+            <MoreIcon /> Done ({formatCount(closed.length)})
           </button>
         </h2>
       )}
@@ -239,26 +213,21 @@ function Todos({ todos, timesLoaded, show, text }: TodosProps) {
  * The ids of the open and of the done todos that are to be shown, the newest of each first.
  * @param placed those that keep their place, with what decided it
  */
-function arranged(todos: Todo[], show: Filter, text: string, placed: Map<number, Todo['isCompleted']>) {
+function arranged(todos: Todo[], show: Filter, text: string, placed = new Map<number, Todo['isCompleted']>()) {
   const found = search(todos, text);
-  const ids = (filter: 'open' | 'done') =>
-    found
-      .filter(({ id, isCompleted }) => ((placed.get(id) ?? isCompleted) === 1) === (filter === 'done'))
-      .map(({ id }) => id);
-  return [show === 'done' ? [] : ids('open'), show === 'open' ? [] : ids('done')] as const;
+  const ids = (isDone: 0 | 1) =>
+    found.flatMap(({ id, isCompleted }) => ((placed.get(id) ?? isCompleted) === isDone ? id : []));
+  return [show === 'done' ? [] : ids(0), show === 'open' ? [] : ids(1)] as const;
 }
 
-function Nothing({ show, text }: Pick<TodosProps, 'show' | 'text'>) {
+function Nothing({ show, text }: TodosProps) {
   const kind = show === 'all' ? '' : `${show} `;
   return (
     <div class="card line banner">
-      {text ? (
-        <p>
-          No {kind}todo contains “<bdi>{text}</bdi>”.
-        </p>
-      ) : (
-        <p>There are no {kind}todos.</p>
-      )}
+      <p>
+        {text ? `No ${kind}todo contains ` : `There are no ${kind}todos`}
+        {text && <bdi>“{text}”</bdi>}.
+      </p>
       <a
         class="button quiet"
         href={text ? address(show, '') : '/todos'}

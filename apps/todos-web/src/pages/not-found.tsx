@@ -4,7 +4,7 @@ import { Page } from '../components/page.tsx';
 export function NotFound({ isTodo = false }) {
   return (
     <Page title="Not found" heading={isTodo ? 'There is no such todo' : 'There is no page here'}>
-      {!isTodo && <p class="lead">The address may be mistyped.</p>}
+      {!isTodo && <p>The address may be mistyped.</p>}
       <p class="line actions">
         <a class="button" href="/todos">
           See all todos
