@@ -124,7 +124,7 @@ test('a request that fails with 400 or 503 leaves no key', async () => {
 
 test('a key of other than 1 to 255 visible ASCII characters: 400', async () => {
   const body = '{"message":"Idempotency-Key must be 1 to 255 visible ASCII characters"}';
-  for (const key of ['', 'a b', 'é', 'a, a', 'a'.repeat(256)])
+  for (const key of ['a b', 'é', 'a, a', 'a'.repeat(256)])
     expect([key, await post(url, 1, key)]).toEqual([key, { status: 400, location: null, body }]);
   expect(await counts()).toEqual({ rows: 0, keys: 0 });
   for (const [index, key] of ['!', `"~';--\\`, 'a'.repeat(255)].entries()) {
@@ -133,8 +133,8 @@ test('a key of other than 1 to 255 visible ASCII characters: 400', async () => {
   }
 });
 
-test('without the header, each request creates a record and none leaves a key', async () => {
+test('without the header, or with an empty one, each request creates a record and none leaves a key', async () => {
   await created(url, 1);
-  await created(url, 1);
+  await created(url, 1, '');
   expect(await counts()).toEqual({ rows: 2, keys: 0 });
 });

@@ -20,15 +20,13 @@ interface Response {
 /** Responses that operations share, by status. */
 export type SharedResponses = Record<string, { name: string; response: Response }>;
 
-const requestId = { schema: { type: 'string', minLength: 1, maxLength: 128 } };
-
-/** Headers of requests. They have no examples, which tools send as they find them: the next change would be a 412. */
+/** Headers of requests. Tools fill in all of them: an example, or a text of its kind, would be a 412 at the next change. */
 const parameters = {
   RequestId: {
     name: 'x-request-id',
     in: 'header',
     description: 'Id of the request in the log: printable ASCII. The service makes one in place of any other.',
-    ...requestId,
+    schema: { type: 'string', maxLength: 128, default: '' },
   },
   IfNoneMatch: {
     name: 'if-none-match',
@@ -42,7 +40,7 @@ const parameters = {
     in: 'header',
     description:
       'Entity tag of the version that may be changed, in quotation marks as in ETag, or *: for another one the response is a 412.',
-    schema: { type: 'string' },
+    schema: { type: 'string', default: '*' },
   },
 };
 
@@ -56,7 +54,7 @@ const PARAMETERS_OF: Record<string, keyof typeof parameters> = {
 const headers = {
   RequestId: {
     description: 'Id of the request in the log: the one of the request, if it has any.',
-    ...requestId,
+    schema: { type: 'string', minLength: 1, maxLength: 128 },
     example: '0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55',
   },
   RetryAfter: {
@@ -182,7 +180,8 @@ export function withSharedParts(path: Record<string, Operation>, shared: SharedR
       ];
     });
     const others = statusesOf(method, operation).map((status) => [status, reference(status)]);
-    const parameter = PARAMETERS_OF[method];
+    // A record that can't be read has no entity tag to send.
+    const parameter = path.get && PARAMETERS_OF[method];
     return [
       method,
       {

@@ -5,16 +5,16 @@ import { Type } from 'typebox';
 import { messageResponse } from '../../schema/schemas.ts';
 
 /** Without spaces: Node.js joins a repeated header by `, `. */
-const KEY_PATTERN = '^[!-~]{1,255}$';
-const KEY = new RegExp(KEY_PATTERN);
+const KEY = /^[!-~]{1,255}$/;
 
-/** Headers of a POST that its client may repeat. */
+/** Headers of a POST that its client may repeat. Tools that fill in all parameters send the default, which is no key. */
 export const IdempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
-      pattern: KEY_PATTERN,
+      maxLength: 255,
+      default: '',
       description:
-        '1 to 255 visible ASCII characters such as a UUID, new for each record. Sent again with the same body within 24 hours, it creates nothing and gets the first response again.',
+        '1 to 255 visible ASCII characters such as a UUID, new for each record; empty as if not sent. Sent again with the same body within 24 hours, it creates nothing and gets the first response again.',
     }),
   ),
 });
@@ -31,7 +31,7 @@ export const KeyReused = messageResponse(
  */
 export function idempotencyKeyOf({ headers, body, routeOptions }: FastifyRequest): IdempotencyKey | undefined {
   const key = headers['idempotency-key'];
-  if (key === undefined) return undefined;
+  if (key === undefined || key === '') return undefined;
   if (typeof key !== 'string' || !KEY.test(key))
     throw new InvalidInputError('Idempotency-Key must be 1 to 255 visible ASCII characters');
   return { key, request: JSON.stringify([routeOptions.url, body]) };
