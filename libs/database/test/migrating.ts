@@ -14,6 +14,9 @@ export const options = (searchPath = 'public') => ({
 
 beforeEach(async () => {
   db = openPatient();
+  // A failed test may have left locks.
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`.execute(db);
   await sql`drop schema if exists public, app, first, other cascade`.execute(db);
   await sql`create schema public`.execute(db);
 });

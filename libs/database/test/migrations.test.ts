@@ -115,7 +115,8 @@ describe('An index that is created concurrently', () => {
       select from pg_stat_activity
       where datname = current_database() and state = 'idle' and query like 'select pg_try_advisory_lock%'
         and not exists (select from pg_locks where pg_locks.pid = pg_stat_activity.pid and locktype = 'advisory')`;
-    while ((await polling.execute(db)).rows.length === 0);
+    const isPolled = async () => (await polling.execute(db)).rows.length > 0;
+    while (!(await Promise.race([second.then(() => true), isPolled()])));
     await writer.end();
     await Promise.all([first, second]);
     expect(await relations()).toEqual(['public.item', 'public.kysely_migration']);

@@ -13,34 +13,23 @@ async function answerTo(error: unknown, errorFormat: Partial<ErrorFormat> = {}) 
 }
 
 describe('Errors', () => {
-  test('that are meant for the caller are answered with their status and message', async () => {
-    expect(await answerTo(new HttpError(404, 'Item not found'))).toEqual({
-      status: 404,
-      body: { message: 'Item not found' },
+  const overload = 'The service is overloaded, try again in a moment';
+  const undone = (code: string) => Object.assign(new Error('canceling statement'), { code });
+  test.each<[string, Error, number, string]>([
+    ['meant for the caller', new HttpError(404, 'Item not found'), 404, 'Item not found'],
+    ['of a service that has too much to do', new HttpError(503, 'Try again'), 503, 'Try again'],
+    ['of a statement that was cancelled', undone('57014'), 503, overload],
+    ['of a lock that did not come', undone('55P03'), 503, overload],
+    ['of a deadlock', undone('40P01'), 503, overload],
+    ['of a conflict of transactions', undone('40001'), 503, overload],
+  ])('%s are answered with their status, and 503 with Retry-After', async (_, error, status, message) => {
+    expect(await answerTo(error)).toEqual({
+      status,
+      body: { message },
       log: '',
+      retryAfter: status === 503 ? '1' : undefined,
     });
   });
-
-  test('of a service that has too much to do are answered 503 with Retry-After', async () => {
-    expect(await answerTo(new HttpError(503, 'Try again'))).toEqual({
-      status: 503,
-      body: { message: 'Try again' },
-      log: '',
-      retryAfter: '1',
-    });
-  });
-
-  test.each(['57014', '55P03', '40P01', '40001'])(
-    'of a statement that PostgreSQL has undone, SQLSTATE %s, are answered 503 with Retry-After',
-    async (code) => {
-      expect(await answerTo(Object.assign(new Error('canceling statement'), { code }))).toEqual({
-        status: 503,
-        body: { message: 'The service is overloaded, try again in a moment' },
-        log: '',
-        retryAfter: '1',
-      });
-    },
-  );
 
   test('of any other kind are answered 500 with a code, and logged whole', async () => {
     const error = Object.assign(new Error('select 1 from secret at 10.0.0.1'), {

@@ -4,19 +4,14 @@ import { columnList, parameter, prepared } from '../../connection/statement.ts';
 import type { AnyDatabase, WithId } from '../shared/row.ts';
 import { CHUNK_ROWS, createReadChunk, listOf, type List } from './list.ts';
 
-export interface Position {
-  offset: number;
-  limit: number;
-}
+export type Position = { offset: number; limit: number };
 
 /** A page of a table, and the number of all rows, both of one snapshot. */
 export interface Page<Row> extends List<Row> {
   total: number;
 }
 
-interface Total {
-  total_count: number;
-}
+type Total = { total_count: number };
 
 /**
  * Makes a function that reads pages of a table for which `createRowCounts` has been called, at the same cost for any depth. Calls in one

@@ -39,10 +39,14 @@ export function insertStatements(table: string, columns: readonly string[]) {
     ),
     deleteKey: prepared(sql`delete from idempotency_key where key = ${parameter('bytea')} and ${isExpired}`),
     deleteExpired: prepared(
-      sql`delete from idempotency_key where ctid = any(array(
-        select ctid from idempotency_key tablesample system (least(100,
-          ${sql.lit(100 * PAGES)} * current_setting('block_size')::real / greatest(1, pg_relation_size('idempotency_key'))))
-        where ${isExpired} for update skip locked))`,
+      sql`with place as materialized (
+          select greatest(0, floor(random() * (pg_relation_size('idempotency_key') / current_setting('block_size')::integer + ${sql.lit(PAGES - 1)})) - ${sql.lit(PAGES - 1)}) as page
+        )
+        delete from idempotency_key where ctid = any(array(
+          select ctid from idempotency_key
+          where ctid >= (select format('(%s,0)', page)::tid from place)
+            and ctid < (select format('(%s,0)', page + ${sql.lit(PAGES)})::tid from place)
+            and ${isExpired} for update skip locked))`,
     ),
   };
 }
