@@ -16,6 +16,7 @@ import {
   someoneWaits,
   whileHolding,
 } from './note-table.ts';
+import { open } from './open-database.ts';
 
 // Requests that meet the locks of other sessions.
 
@@ -88,11 +89,13 @@ test('The time of a row that was waited for is after the change before', async (
 });
 
 test('Of more changes of a locked row than there is time for, some get 503 at once, the others late', async () => {
-  const locked = await create('locked');
+  // More turns than one row gets.
+  const wide = noteRepository(open({ poolMax: 10 }));
+  const locked = await wide.insert({ title: 'locked', rank: 1 });
   await whileHolding(sql`select from note where id = ${locked} for update`, async () => {
     const changes: Promise<boolean>[] = [];
     for (let rank = 1; rank <= 103; rank += 1) {
-      changes.push(notes.update(locked, { rank }));
+      changes.push(wide.update(locked, { rank }));
       await new Promise(setImmediate);
     }
     const refused: unknown = expect.any(OverloadedError);
@@ -104,8 +107,8 @@ test('Of more changes of a locked row than there is time for, some get 503 at on
     for (const each of others) expect(each).toMatchObject({ reason: refused });
   });
   // None of them is made when the lock has gone.
-  expect(await notes.update(locked, { title: 'last' })).toBe(true);
-  expect(await notes.findById(locked)).toMatchObject({ title: 'last', rank: 1 });
+  expect(await wide.update(locked, { title: 'last' })).toBe(true);
+  expect(await wide.findById(locked)).toMatchObject({ title: 'last', rank: 1 });
 });
 
 test('A change in flight when its time has passed fails with ETIMEDOUT: it may still take effect', async () => {
