@@ -87,24 +87,16 @@ export function list(page: number, limit: number): Request {
   return { kind: 'list', method: 'GET', path: `/v1/items?page=${page}&limit=${limit}`, position };
 }
 
-/** One line: client, times, request, outcome. @param id of the item whose row a list shows; others are only counted */
-export function describe(operation: Operation, id?: number) {
-  const { client, service, startedAt, endedAt, method, path, body, ifMatch, idempotencyKey, response } = operation;
-  return [
-    `${client}  ${startedAt.toFixed(1)}–${endedAt.toFixed(1)} ms `,
-    service === undefined ? 'database ' : `service ${service} `,
-    ...[method, path, body && JSON.stringify(body)],
-    ...[ifMatch && `if-match ${ifMatch}`, idempotencyKey && `idempotency-key ${idempotencyKey}`, ''],
-    response ? `${response.status} ${bodyOf(operation, id)}` : `unknown: ${operation.error}`,
-  ]
-    .filter((part) => part !== undefined)
-    .join(' ');
-}
-
-function bodyOf(operation: Operation, id?: number) {
-  const { body, total, tag } = operation.response!;
-  if (operation.kind !== 'list' || !isDone(operation)) return JSON.stringify(body) + (tag ? ` etag ${tag}` : '');
-  const rows = rowsOf(operation);
-  const row = rows.find((each) => each.id === id) ?? 'absent';
-  return `total ${total}, ${rows.length} rows, ${id === undefined ? `ids ${rows.map((each) => each.id).join(' ')}` : JSON.stringify(row)}`;
+/** One line: client, service, times, request, outcome. @param id of the item whose row a list shows; others are only counted */
+export function describe(
+  { client, service, startedAt, endedAt, method, path, response, error, ...rest }: Operation,
+  id?: number,
+) {
+  const { body, ifMatch, idempotencyKey } = rest;
+  const times = `${startedAt.toFixed(1)}–${endedAt.toFixed(1)} ms`;
+  const request = `${method} ${path} ${JSON.stringify({ body, ifMatch, idempotencyKey })}`;
+  const rows = Array.isArray(response?.body) ? (response.body as Row[]) : undefined;
+  const shown = rows ? { rows: rows.length, row: rows.find((row) => row.id === id) } : { body: response?.body };
+  const outcome = response ? JSON.stringify({ ...response, body: undefined, ...shown }) : `unknown: ${error}`;
+  return `${client}, service ${service ?? 'none'}, ${times}: ${request} ${outcome}`;
 }

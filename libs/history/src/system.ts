@@ -13,6 +13,9 @@ const FREEZE_MS = 2_000;
 /** Maximum time in which a process starts, on a database that may be away. */
 const START_MS = 60_000;
 
+/** Few enough connections that writes share statements, and meet rows that others have locked. */
+const DATABASE_POOL_MAX = '3';
+
 /** The items service that `nx build items` makes. */
 export const MAIN = join(import.meta.dirname, '../../../apps/items/dist/main.js');
 
@@ -27,7 +30,7 @@ export async function startService(main: string, databaseUrl: string) {
   async function start() {
     const deadline = Date.now() + START_MS;
     for (;;) {
-      instance = startProcess(main, { DATABASE_URL: databaseUrl, PORT: `${port}` });
+      instance = startProcess(main, { DATABASE_URL: databaseUrl, PORT: `${port}`, DATABASE_POOL_MAX });
       try {
         return await instance.listening();
       } catch (error) {

@@ -2,7 +2,6 @@ import { describe, isDone, isUnknown, rowsOf, type Operation } from '../history.
 import { stepsByItem } from './items.ts';
 import { findUnexplainedKeys } from './keys.ts';
 import { isLinearizable } from './linearizable.ts';
-import { shrink } from './shrink.ts';
 
 /** Client of the requests at the end, when all faults have healed and no write is in flight. */
 export const FINAL_CLIENT = 'final';
@@ -15,7 +14,7 @@ export interface Violation {
   /** The sentence that does not hold. */
   check: string;
   message: string;
-  /** The shortest part of the history that shows it, a line for each operation. */
+  /** The part of the history that shows it, a line for each operation. */
   lines: string[];
 }
 
@@ -83,7 +82,8 @@ function findWrongTotals(operations: readonly Operation[]) {
 function findUnexplainedItem(operations: readonly Operation[]): Violation[] {
   for (const [id, steps] of stepsByItem(operations)) {
     if (isLinearizable(steps)) continue;
-    const lines = shrink(steps).map(({ operation }) => describe(operation, id));
+    const sorted = steps.toSorted((a, b) => a.startedAt - b.startedAt);
+    const lines = sorted.map(({ operation }) => describe(operation, id));
     return [{ check: 'items are linearizable', message: `No order of its operations explains item ${id}`, lines }];
   }
   return [];

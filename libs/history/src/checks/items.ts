@@ -14,8 +14,6 @@ interface Item {
 /** A step of one item's history, with the operation that it was. */
 export interface ItemStep extends Step<Item> {
   operation: Operation;
-  /** Whether it changes the item. */
-  isWrite: boolean;
 }
 
 /** The steps of each item, by its id: its writes and reads, and one read for each list that shows it or shows that it is absent. */
@@ -83,19 +81,19 @@ function withTag(item: Item, tag: string | undefined): Item | false {
   return item.tag === undefined && !item.outdated.includes(tag) && { ...item, tag };
 }
 
-const step = (operation: Operation, isWrite: boolean, apply: ItemStep['apply']): ItemStep => {
+const step = (operation: Operation, apply: ItemStep['apply']): ItemStep => {
   const { startedAt, endedAt } = operation;
-  return { operation, startedAt, endedAt, isWrite, isOptional: isUnknown(operation), apply };
+  return { operation, startedAt, endedAt, isOptional: isUnknown(operation), apply };
 };
 
 function creation(operation: Operation) {
   const item = { title: '', status: 'Doing', ...operation.body, outdated: [] };
-  return step(operation, true, (state) => (state ? false : item));
+  return step(operation, (state) => (state ? false : item));
 }
 
 /** An update or a delete, which takes effect on the version of its `If-Match` alone, however late it is. */
 function write(operation: Operation) {
-  return step(operation, true, (state) => {
+  return step(operation, (state) => {
     const item = state && withTag(state, operation.ifMatch);
     if (!item) return false;
     return operation.kind === 'delete' ? undefined : changed(item, operation.body!);
@@ -104,7 +102,7 @@ function write(operation: Operation) {
 
 function read(operation: Operation, row: Row | undefined) {
   const tag = operation.kind === 'read' ? operation.response!.tag : undefined;
-  return step(operation, false, (state) => {
+  return step(operation, (state) => {
     if (!row || !state) return row || state ? false : undefined;
     return state.title === row.title && state.status === row.status && withTag(state, tag);
   });
@@ -112,4 +110,4 @@ function read(operation: Operation, row: Row | undefined) {
 
 /** A 412: at some moment, the item had another version than that of `If-Match`, or did not exist. */
 const refusal = (operation: Operation) =>
-  step(operation, false, (state) => (state?.tag === operation.ifMatch ? false : state));
+  step(operation, (state) => (state?.tag === operation.ifMatch ? false : state));
