@@ -9,7 +9,7 @@ import { chromium, type Page } from 'playwright-core';
 
 /** Postman's own import, which comes without types. */
 const { convertV2 } = createRequire(import.meta.url)('openapi-to-postmanv2') as {
-  convertV2: (input: object, options: object, done: (error: unknown, converted: Converted) => void) => void;
+  convertV2: (input: object, options: object, done: (error: Error | null, converted: Converted) => void) => void;
 };
 
 interface Converted {
