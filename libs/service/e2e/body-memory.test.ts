@@ -4,12 +4,12 @@ import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { List } from '@rest-services/database';
 import { HttpError } from '@rest-services/errors';
-import { openTestConnection, processesOf } from '@rest-services/testing';
+import { openTestConnection } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { sendList, type Settings } from '../src/index.ts';
-import { createTestApp } from '../test/http.ts';
-import { notesMain } from '../test/notes/bundled.ts';
+import { createTestApp, scrape } from '../test/http.ts';
+import { notes } from '../test/process/notes-process.ts';
 import { serve } from '../test/serve.ts';
 
 const MiB = 1_024 ** 2;
@@ -35,39 +35,19 @@ const chunks = (count: number): List<string> => {
   return { rows: ['x'.repeat(8 * MiB)], next: count === 1 ? undefined : () => Promise.resolve(chunks(count - 1)) };
 };
 
-const shared = ['first'];
 const allHaveBegun = Promise.withResolvers();
-
-/** Chunks that are being read, until `goOn` is called. */
-const reading = { now: 0, most: 0, goOn: () => {} };
-const held = new Promise<void>((resolve) => (reading.goOn = resolve));
-
-async function readSlowly() {
-  reading.now += 1;
-  reading.most = Math.max(reading.most, reading.now);
-  await held;
-  reading.now -= 1;
-  return { rows: ['last'], next: undefined };
-}
 
 /** Lists by path. */
 function lists() {
-  let isFirstTime = true;
   const atOnce: (() => void)[] = [];
+  const reads = [
+    () => Promise.reject(new HttpError(503, 'No connection')),
+    () => Promise.resolve({ rows: ['last'], next: undefined }),
+  ];
   return {
     '/list': () => chunks(LIST_CHUNKS),
     '/growing': () => ({ rows: ['small'], next: () => allHaveBegun.promise.then(() => chunks(2)) }),
-    '/slow': () => ({ rows: ['first'], next: readSlowly }),
-    '/shared/a': () => ({ rows: shared, next: () => Promise.resolve({ rows: ['a'], next: undefined }) }),
-    '/shared/b': () => ({ rows: shared, next: () => Promise.resolve({ rows: ['b'], next: undefined }) }),
-    '/overloaded': () => {
-      const next = () => {
-        if (!isFirstTime) return Promise.resolve({ rows: ['last'], next: undefined });
-        isFirstTime = false;
-        return Promise.reject(new HttpError(503, 'No connection'));
-      };
-      return { rows: ['first'], next };
-    },
+    '/overloaded': () => ({ rows: ['first'], next: () => reads.shift()!() }),
     '/at-once': async () => {
       await new Promise<void>((resolve) => {
         atOnce.push(resolve);
@@ -90,11 +70,17 @@ async function buildApp(_db: unknown, settings: Settings) {
   return app;
 }
 
-async function open(path: string) {
-  const sent = get(service.url + path).on('error', () => undefined);
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  response.on('error', () => undefined);
-  return response;
+const answered = async (sent: ClientRequest) => {
+  const [response] = (await once(
+    sent.on('error', () => undefined),
+    'response',
+  )) as [IncomingMessage];
+  return response.on('error', () => undefined);
+};
+const open = (path: string) => answered(get(service.url + path));
+
+async function expectRefused(response: IncomingMessage) {
+  expect([response.statusCode, response.headers['retry-after'], await json(response)]).toEqual([503, '1', overloaded]);
 }
 
 /** Requests long responses that it does not read until one is refused. @returns those that were not */
@@ -104,76 +90,62 @@ async function fillMemory() {
     const response = await open('/texts');
     if (response.statusCode === 200) unread.push(response);
     else {
-      expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '1']);
-      expect(await json(response)).toEqual(overloaded);
+      await expectRefused(response);
       return unread;
     }
   }
 }
 
 /** Sends all of a POST but its last byte. */
-function sendUnfinished(url: string, path: string, headers: Record<string, string>, body: string) {
-  const post = request(url + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers } });
+function sendUnfinished(url: string, headers: Record<string, string>, body: string) {
+  const post = request(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers } });
   post.on('error', () => undefined).write(body);
   return post;
 }
 
-const answered = async (post: ClientRequest) => ((await once(post, 'response')) as [IncomingMessage])[0];
-
-const large = { text: 'x'.repeat(MiB - 100) };
+const small = async () => (await service.request('POST', '/texts', { text: 'a' })).body;
+const large = () => service.request('POST', '/texts', { text: 'x'.repeat(MiB - 100) });
 
 /** Sends it until there is memory for it. */
-async function untilServed(...sent: Parameters<typeof service.request>) {
-  for (;;) {
-    const response = await service.request(...sent);
-    if (response.status !== 503) return response;
-  }
+async function untilServed(send: () => ReturnType<typeof large>) {
+  while ((await send()).status === 503);
 }
 
 test.each([
   ['of a known length', { 'content-length': `${MiB}` }],
   ['chunked', { 'transfer-encoding': 'chunked' }],
-])('slow requests %s hold 32 MiB together: the rest gets 503 with Retry-After', async (_, headers) => {
-  const posts = Array.from({ length: 40 }, () => sendUnfinished(service.url, '/texts', headers, '{'));
-  const refused = await Promise.race(posts.map(answered));
-  expect([refused.statusCode, refused.headers['retry-after'], await json(refused)]).toEqual([503, '1', overloaded]);
+])('Slow requests %s hold 32 MiB together: the rest gets 503', async (_, headers) => {
+  const posts = Array.from({ length: 40 }, () => sendUnfinished(`${service.url}/texts`, headers, '{'));
+  await expectRefused(await Promise.race(posts.map(answered)));
 
   // Short ones are accepted despite these, and long ones when these have gone.
-  expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
-  expect((await service.request('POST', '/texts', large)).status).toBe(503);
+  expect(await small()).toBe(1);
+  expect((await large()).status).toBe(503);
   posts.forEach((post) => post.destroy());
-  expect((await untilServed('POST', '/texts', large)).body).toBe(MiB - 100);
+  await untilServed(large);
 });
 
-test.each([
-  ['GET', '/openapi.json', 'application/json', 200],
-  ['POST', '/texts', '/', 415],
-  ['POST', '/texts', 'application/json', 400],
-  ['POST', '/nowhere', 'application/json', 404],
-])('%s %s of %s holds nothing after its response', async (method, path, type, status) => {
-  for (let turn = 0; turn < 40; turn += 1) {
-    const headers = { 'content-type': type, 'content-length': `${MiB}` };
-    const sent = request(service.url + path, { method, headers }).end('x'.repeat(MiB));
-    const response = await answered(sent);
-    expect(response.statusCode).toBe(status);
-    response.resume();
-    await once(response, 'close');
-  }
-  expect((await service.request('POST', '/texts', large)).status).toBe(200);
-});
-
-test('slow readers hold 32 MiB together: the rest gets 503 with Retry-After', async () => {
+test('Slow readers hold 32 MiB together: the rest gets 503', async () => {
   const unread = await fillMemory();
   expect(unread).toHaveLength(3);
-  expect((await service.request('POST', '/texts', { text: 'a' })).body).toBe(1);
+  expect(await small()).toBe(1);
   unread.forEach((response) => response.destroy());
-  expect((await untilServed('GET', '/texts')).status).toBe(200);
+  await untilServed(() => service.request('GET', '/texts'));
 });
 
-test('responses that have been read hold nothing', async () => {
+test('Requests and responses that are over hold nothing', async () => {
+  for (let turn = 0; turn < 40; turn += 1) {
+    const headers = { 'content-length': `${MiB}` };
+    const response = await answered(
+      request(`${service.url}/nowhere`, { method: 'POST', headers }).end('x'.repeat(MiB)),
+    );
+    expect(response.statusCode).toBe(404);
+    await once(response.resume(), 'close');
+  }
   for (let turn = 0; turn < 6; turn += 1) expect((await service.request('GET', '/texts')).status).toBe(200);
   for (let turn = 0; turn < 2; turn += 1)
     expect((await service.request('GET', '/list')).body).toHaveLength(LIST_CHUNKS);
+  expect((await large()).status).toBe(200);
 });
 
 describe('Lists', () => {
@@ -182,30 +154,17 @@ describe('Lists', () => {
     const statuses = begun.map(({ statusCode }) => statusCode!);
     expect(statuses.toSorted((a, b) => a - b)).toEqual(Array.from(begun, (_list, n) => (n < 4 ? 200 : 503)));
     begun.forEach((list) => list.destroy());
-    expect((await untilServed('GET', '/list')).status).toBe(200);
+    await untilServed(() => service.request('GET', '/list'));
   });
 
   test('hold little more than 32 MiB together when only their first chunks are small', async () => {
     const begun = await Promise.all(Array.from({ length: 40 }, () => open('/growing')));
     allHaveBegun.resolve(undefined);
     while ((await service.request('GET', '/texts')).status !== 503);
-    for (let turn = 0; turn < 5; turn += 1) await service.request('POST', '/texts', { text: 'a' });
-    // Five fill the memory, and four may be read at once.
-    expect(chunksRead).toBeLessThan(20);
+    for (let turn = 0; turn < 5; turn += 1) await small();
+    // Five fill the memory, and four are read at once.
+    expect(chunksRead).toBeLessThan(10);
     begun.forEach((list) => list.destroy());
-  });
-
-  test('that share their first rows go on each with its own', async () => {
-    for (const last of ['a', 'b']) expect(await json(await open(`/shared/${last}`))).toEqual(['first', last]);
-  });
-
-  test('read the chunks of four at once: the others wait, and all are complete', async () => {
-    const begun = await Promise.all(Array.from({ length: 20 }, () => open('/slow')));
-    await service.request('POST', '/texts', { text: 'a' });
-    expect(reading).toMatchObject({ now: 4, most: 4 });
-    reading.goOn();
-    for (const list of begun) expect(await json(list)).toEqual(['first', 'last']);
-    expect(reading).toMatchObject({ now: 0, most: 4 });
   });
 
   test('that have begun are complete when the service is overloaded for a while', async () => {
@@ -217,50 +176,34 @@ describe('Lists', () => {
     const unread = await fillMemory();
     expect((await open('/list')).statusCode).toBe(503);
 
-    const readBefore = chunksRead;
-    const { firstChunk, end } = readToEnd(list);
-    await firstChunk;
-    for (let turn = 0; turn < 5; turn += 1) await service.request('POST', '/texts', { text: 'a' });
+    const { bodyMemory } = service.app;
+    const [held, readBefore] = [bodyMemory.bytes, chunksRead];
+    const whole = json(list);
+    // Until its first chunk has been read.
+    while (bodyMemory.bytes === held) await small();
+    for (let turn = 0; turn < 5; turn += 1) await small();
     expect(chunksRead).toBe(readBefore);
     unread.forEach((response) => response.destroy());
-    expect(await end).toHaveLength(LIST_CHUNKS);
+    expect(await whole).toHaveLength(LIST_CHUNKS);
   });
 });
 
-/** Reads a list to its end. */
-function readToEnd(list: IncomingMessage) {
-  const parts: Buffer[] = [];
-  const end = once(list, 'end').then(() => JSON.parse(Buffer.concat(parts).toString()) as unknown);
-  const firstChunk = new Promise<void>((resolve) => {
-    list.on('data', (part: Buffer) => {
-      parts.push(part);
-      if (parts.reduce((sum, { length }) => sum + length, 0) > 8 * MiB) resolve();
-    });
-  });
-  return { firstChunk, end };
-}
-
-describe('A process', () => {
-  const notes = processesOf(notesMain());
-
-  test('stays within 256 MB beside 400 slow writers and 400 slow readers of 1 MiB', async () => {
-    // As in the image.
-    const node = { NODE_OPTIONS: '--max-semi-space-size=8', MALLOC_ARENA_MAX: '2' };
-    const url = await notes.start(node).listening();
-    const db = openTestConnection(notes.database.url);
-    await sql`insert into note (title) select repeat('x', 1000) from generate_series(1, 1000)`.execute(db);
-    await db.destroy();
-    const headers = { 'content-length': `${MiB}` };
-    const body = 'x'.repeat(MiB - 1);
-    const getList = () => get(`${url}/notes?limit=1000`).on('error', () => undefined);
-    // Half of the memory: readers and writers share it, whoever comes first.
-    let unread = 0;
-    while (unread < 16) if ((await answered(getList())).statusCode === 200) unread += 1;
-    const posts = Array.from({ length: 400 }, () => sendUnfinished(url, '/notes', headers, body));
-    const lists = Array.from({ length: 384 }, getList);
-    await Promise.all(lists.map(answered));
-    const metrics = await (await fetch(`${url}/metrics`)).text();
-    expect(Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)![1])).toBeLessThan(256e6);
-    [...posts, ...lists].forEach((each) => each.destroy());
-  });
+test('A process stays within 256 MB beside 400 slow writers and 400 slow readers of 1 MiB', async () => {
+  // As in the image.
+  const node = { NODE_OPTIONS: '--max-semi-space-size=8', MALLOC_ARENA_MAX: '2' };
+  const url = `${await notes.start(node).listening()}/notes`;
+  const db = openTestConnection(notes.database.url);
+  await sql`insert into note (title) select repeat('x', 1000) from generate_series(1, 1000)`.execute(db);
+  await db.destroy();
+  const getList = () => get(`${url}?limit=1000`).on('error', () => undefined);
+  // Half of the memory: readers and writers share it, whoever comes first.
+  let unread = 0;
+  while (unread < 16) if ((await answered(getList())).statusCode === 200) unread += 1;
+  const headers = { 'content-length': `${MiB}` };
+  const posts = Array.from({ length: 400 }, () => sendUnfinished(url, headers, 'x'.repeat(MiB - 1)));
+  const lists = Array.from({ length: 384 }, getList);
+  await Promise.all(lists.map(answered));
+  const metrics = await scrape(url.replace('/notes', ''));
+  expect(metrics.get('process_resident_memory_bytes')).toBeLessThan(256e6);
+  [...posts, ...lists].forEach((each) => each.destroy());
 });

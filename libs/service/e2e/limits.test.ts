@@ -1,162 +1,87 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import { finished } from 'node:stream/promises';
-import { afterAll, expect, test } from '@jest/globals';
-import { createTestDatabase, freePort, type TestDatabase } from '@rest-services/local-postgres';
-import { load, openTestConnection, send, startProcess, withMargin } from '@rest-services/testing';
-import { notesMain } from '../test/notes/bundled.ts';
-import { openList, openOverHttp10 } from '../test/open-list.ts';
-import { sql } from 'kysely';
+import { networkInterfaces } from 'node:os';
+import { text } from 'node:stream/consumers';
+import { expect, test } from '@jest/globals';
+import { freePort } from '@rest-services/local-postgres';
+import { withMargin } from '@rest-services/testing';
+import { openSocket } from '../test/http.ts';
+import { openList } from '../test/open-list.ts';
+import { insertNotes, notes } from '../test/process/notes-process.ts';
 
-// Timeouts of several seconds. The tests run concurrently, because they wait most of the time.
+// Timeouts of several seconds.
 
-const main = notesMain();
-const processes: ReturnType<typeof startProcess>[] = [];
-const databases: TestDatabase[] = [];
-
-async function createDatabase() {
-  const database = await createTestDatabase();
-  databases.push(database);
-  return database;
-}
-
-function startNotes(environment: NodeJS.ProcessEnv, ...args: string[]) {
-  const service = startProcess(main, environment, ...args);
-  processes.push(service);
-  return service;
-}
-
-afterAll(async () => {
-  processes.forEach(({ child }) => child.kill('SIGKILL'));
-  await Promise.all(processes.map(({ ended }) => ended));
-  await Promise.all(databases.map((database) => database.drop()));
+test('A database that does not come up: retries, then exit code 1 and a log line', async () => {
+  const DATABASE_URL = `postgres://notes:pa55word@127.0.0.1:${await freePort()}/notes`;
+  for (const { ended, log } of [notes.start({ DATABASE_URL }), notes.start({ DATABASE_URL }, 'migrate')]) {
+    expect(await ended).toEqual({ code: 1, errors: '' });
+    const lines = log.map(({ msg }) => msg);
+    expect(lines.slice(0, 2)).toEqual(['database is not up yet', 'database is not up yet']);
+    expect(lines.at(-1)).toBe('cannot migrate the database');
+    expect(JSON.stringify(log)).not.toContain('pa55word');
+  }
 });
 
-test.concurrent(
-  'a database that does not come up: retries, then exit code 1 and a log line',
-  async () => {
-    const DATABASE_URL = `postgres://notes:pa55word@127.0.0.1:${await freePort()}/notes`;
-    const service = startNotes({ DATABASE_URL });
-    const job = startNotes({ DATABASE_URL }, 'migrate');
-    for (const { ended, log } of [service, job]) {
-      expect(await ended).toEqual({ code: 1, errors: '' });
-      const lines = log.map(({ msg }) => msg);
-      expect(lines.slice(0, 2)).toEqual(['database is not up yet', 'database is not up yet']);
-      expect(lines.at(-1)).toBe('cannot migrate the database');
-      expect(JSON.stringify(log)).not.toContain('pa55word');
-    }
-  },
-  120_000,
-);
-
-const head = 'POST /notes HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
-const answeredEarly = `${head.replace('notes', 'nowhere')}Content-Length: 100\r\n\r\n`;
-const aGet = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n';
-
-test.concurrent.each([
-  {
-    part: 'headers in 5 s',
-    earliest: 4_900,
-    latest: 9_800,
-    // A request without its headers has no method and no URL.
-    line: { status: 408 },
-    slow: [
-      { start: '', then: '' },
-      { start: head, then: '' },
-      { start: 'P', then: head.slice(1) },
-      { start: `${head}X-Slow: `, then: 'a'.repeat(100) },
-      { before: aGet, start: `${head}X-Slow: `, then: 'a'.repeat(100) },
-    ],
-  },
-  {
-    part: 'body in 10 s',
-    earliest: 9_900,
-    latest: 20_000,
-    line: { status: 408, reqId: expect.any(String), method: 'POST', url: '/notes' },
-    slow: [
-      { start: `${head}Content-Length: 100\r\n\r\n`, then: '' },
-      { start: `${head}Content-Length: 100\r\n\r\n{"title":"`, then: 'a'.repeat(100) },
-      { start: `${head}Transfer-Encoding: chunked\r\n\r\n`, then: '1\r\na\r\n'.repeat(100) },
-      { before: aGet, start: `${head}Content-Length: 100\r\n\r\n{"title":"`, then: 'a'.repeat(100) },
-      { start: answeredEarly, then: 'a'.repeat(100) },
-    ],
-  },
-])(
-  'closes connections that do not send $part, with one line in the log each',
-  async ({ slow, earliest, latest, line }) => {
-    const { url: DATABASE_URL } = await createDatabase();
-    const service = startNotes({ DATABASE_URL });
-    const url = await service.listening();
-    const closed = Promise.all(slow.map((request) => timeUntilClosed(url, request)));
-    expect(await send(url, '/notes')).toMatchObject({ status: 200 });
-    for (const { said, ms } of await closed) {
-      expect(said).toMatch(/^(HTTP\/1\.1 (408|404) |$)/);
-      // The client would take a second response for that to its next request.
-      expect(said).not.toMatch(/ 404 .* 408 /s);
-      expect(ms).toBeGreaterThan(earliest);
-      expect(ms).toBeLessThan(latest);
-    }
-    service.child.kill('SIGTERM');
-    await service.ended;
-    const lines = service.log.filter(
-      ({ msg, method, url }) => msg === 'request' && method !== 'GET' && url !== '/nowhere',
-    );
-    expect(lines).toMatchObject(slow.filter(({ start }) => start !== answeredEarly).map(() => line));
-  },
-);
-
-/** Sends the request `before`, if any, then `start`, then a byte of `then` each half second. */
-async function timeUntilClosed(url: string, { before, start, then }: { before?: string; start: string; then: string }) {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+/** Sends `start`, then a byte each half second. @returns all that the service sends until it closes the connection */
+async function answerTo(url: string, start: string) {
   // The client sends more after the service has closed the connection.
-  socket.on('error', () => undefined);
-  const closed = new Promise((resolve) => socket.once('close', resolve));
-  if (before) {
-    socket.write(before);
-    await once(socket, 'data');
-  }
-  let said = '';
-  socket.on('data', (data) => (said += data.toString()));
-  socket.write(start);
-  const startedAt = performance.now();
-  let sent = 0;
-  const trickle = setInterval(() => socket.write(then.charAt(sent++)), 500);
-  await closed;
+  const socket = openSocket(url)
+    .setEncoding('utf8')
+    .on('error', () => undefined);
+  let received = '';
+  socket.on('data', (data: string) => (received += data)).write(start);
+  const trickle = setInterval(() => socket.write('a'), 500);
+  await once(socket, 'close');
   clearInterval(trickle);
-  return { said, ms: performance.now() - startedAt };
+  return received;
 }
 
-test.concurrent.each([
-  { delay: 'by default', environment: { NODE_ENV: 'production' } },
-  { delay: 'of 5000', environment: { SHUTDOWN_DELAY_MS: '5000' } },
-])('SIGTERM, SHUTDOWN_DELAY_MS $delay: closes stalled readers and exits with 0 in 10 s', async ({ environment }) => {
-  const { url: DATABASE_URL } = await createDatabase();
-  const service = startNotes({ DATABASE_URL, ...environment });
+test('A request that does not arrive in time gets 408, and one line in the log', async () => {
+  const service = notes.start();
   const url = await service.listening();
-  const db = openTestConnection(DATABASE_URL);
-  await sql`insert into note (title) select repeat('x', 150) from generate_series(1, 200000)`.execute(db);
-  const readers = await Promise.all(Array.from({ length: 5 }, () => openList(`${url}/notes?limit=200000`)));
-  const old = await openOverHttp10(`${url}/notes?limit=200000`);
-  const outcome = await db.transaction().execute(async (locking) => {
-    await sql`select from note where id = 1 for update`.execute(locking);
-    const signalledAt = performance.now();
-    service.child.kill('SIGTERM');
-    await service.logged(/^draining/);
-    const traffic = load(url, [{ method: 'PUT', path: '/notes/1', body: { title: 'a' } }], 40);
-    const [waiting] = await traffic.refused();
-    expect(await service.ended).toEqual({ code: 0, errors: '' });
-    expect(performance.now() - signalledAt).toBeLessThan(withMargin(10_000));
-    return waiting;
-  });
-  await db.destroy();
-  expect([500, 503]).toContain(outcome!.status ?? 500);
-  expect(service.log.filter(({ aborted, method }) => aborted && method === 'GET')).toHaveLength(readers.length + 1);
-  // Otherwise, a client of HTTP/1.0 takes the part for the whole list.
-  old.reader.resume();
-  expect(await old.ended).toBe('ECONNRESET');
-  // The buffers hold a part of the list.
-  for (const reader of readers) {
-    await finished(reader.resume()).catch(() => undefined);
-    expect(reader.complete).toBe(false);
-  }
+  const head = 'POST /notes HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+  const length = 'Content-Length: 100\r\n\r\n';
+  const slow = [`${head}X-Slow: `, `GET /livez HTTP/1.1\r\nHost: a\r\n\r\n${head}`, head + length];
+  const refused = head.replace('notes', 'nowhere') + length;
+  const answers = await Promise.all([...slow, refused].map((start) => answerTo(url, start)));
+  const statuses = answers.map((answer) => answer.match(/HTTP\/1\.1 \d+/g)?.map((line) => line.slice(9)));
+  // The client would take a second response for that to its next request.
+  expect(statuses).toEqual([['408'], ['200', '408'], ['408'], ['404']]);
+  service.child.kill('SIGTERM');
+  await service.ended;
+  const lines = service.log.filter(({ msg, url }) => msg === 'request' && url !== '/nowhere');
+  // A request without its headers has no method and no URL.
+  const [unread, read] = [{ status: 408 }, { status: 408, method: 'POST', url: '/notes', reqId: expect.any(String) }];
+  expect(lines).toMatchObject([unread, unread, read]);
 });
+
+test('SIGTERM closes stalled readers and connections without a request, and exits with 0 in 10 s', async () => {
+  const service = notes.start({ SHUTDOWN_DELAY_MS: '3000' });
+  const url = await service.listening();
+  await insertNotes(300_000);
+  const readers = await Promise.all(Array.from({ length: 5 }, () => openList(`${url}/notes?limit=300000`)));
+  const signalledAt = performance.now();
+  service.child.kill('SIGTERM');
+  await service.logged(/^draining/);
+  const [silent, halfSent] = [openSocket(url), openSocket(url)];
+  halfSent.write('GET /notes HTTP/1.1\r\nHost:');
+  // After 5 s, it would be a 408.
+  expect(await text(silent)).toBe('');
+  expect(await service.ended).toEqual({ code: 0, errors: '' });
+  expect(performance.now() - signalledAt).toBeLessThan(withMargin(10_000));
+  expect(service.log.filter(({ aborted }) => aborted)).toHaveLength(readers.length);
+  [halfSent, ...readers].forEach((each) => each.on('error', () => undefined).destroy());
+});
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all!.some(({ family }) => family === 'IPv6'));
+
+test.each(['', '0.0.0.0', ...(hasIpv6 ? ['::', '::1'] : [])])(
+  '`main.js health` with HOST=%s exits with 0 while the service responds, and with 1 otherwise',
+  async (HOST) => {
+    const service = notes.start({ HOST });
+    const { port } = new URL(await service.listening());
+    const health = () => notes.start({ HOST, PORT: port }, 'health').ended;
+    expect(await health()).toEqual({ code: 0, errors: '' });
+    service.child.kill('SIGSTOP');
+    expect(await health()).toEqual({ code: 1, errors: '' });
+  },
+);

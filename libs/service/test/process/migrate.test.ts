@@ -2,24 +2,37 @@ import { expect, test } from '@jest/globals';
 import { createTestDatabase } from '@rest-services/local-postgres';
 import { openTestConnection, processesOf, withRole } from '@rest-services/testing';
 import { sql, type Kysely } from 'kysely';
-import { getJson } from '../http.ts';
+import { getJson, scrape } from '../http.ts';
 import { notesMain } from '../notes/bundled.ts';
-import { createNote } from './notes-process.ts';
+import { createNote, insertNotes } from './notes-process.ts';
 
 const notes = processesOf(notesMain(), createTestDatabase);
 
 test('`node main.js migrate` logs each migration once, and then /readyz responds 200', async () => {
-  const url = await notes.start({ MIGRATE_ON_START: 'false' }).listening();
+  const service = notes.start({ MIGRATE_ON_START: 'false' });
+  const url = await service.listening();
   const names = ['0001_note', '0002_row_counts', '0003_idempotency_keys'];
   expect(await getJson(`${url}/readyz`)).toEqual([503, { message: `migrations pending: ${names.join(', ')}` }]);
+  await becomes(url, 'service_ready{service="notes"}', 0);
+  await becomes(url, 'database_migrations{state="pending"}', names.length);
   // It is alive, so that no container restarts it.
   expect((await notes.start({ PORT: new URL(url).port }, 'health').ended).code).toBe(0);
   const job = notes.start({}, 'migrate');
   expect((await job.ended).code).toBe(0);
   expect(await getJson(`${url}/readyz`)).toEqual([200, { message: 'ready' }]);
+  await becomes(url, 'service_ready{service="notes"}', 1);
+  await becomes(url, 'database_migrations{state="applied"}', names.length);
+  for (const event of [/^Not ready$/, /^Ready again$/]) await service.logged(event);
   const applied = job.log.filter(({ msg }) => msg === 'Migration applied');
   expect(applied).toMatchObject(names.map((migration) => ({ migration, level: 30, ms: expect.any(Number) })));
+  await insertNotes(3, notes.database.url);
+  await becomes(url, 'database_table_rows{table="note"}', 3);
 });
+
+/** Scrapes until a value, which a check in the background finds out, is as expected. */
+async function becomes(url: string, name: string, expected: number) {
+  while ((await scrape(url)).get(name) !== expected);
+}
 
 test('a migration that fails: exit code 1 and one line that names it, also of `migrate`', async () => {
   const db = openTestConnection(notes.database.url);
