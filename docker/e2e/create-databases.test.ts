@@ -1,44 +1,37 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, globSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { cpSync, globSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startCluster, type Cluster } from '@rest-services/local-postgres';
 import { parseConnectionUrl } from '@rest-services/database';
 import { sendJson, startProcess } from '@rest-services/testing';
 import pg from 'pg';
-import { block } from './block.ts';
-import { install, main } from './program.ts';
+import { block, install, main } from './program.ts';
 
 install('postgresql');
 
 const docker = join(import.meta.dirname, '..');
-const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'create-databases-'));
 
-let folder: string;
 let cluster: Cluster;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'create-databases-'));
   cluster = await startCluster(join(folder, 'cluster'), { durable: false });
 });
 afterAll(async () => {
   await cluster.stop();
-  await rm(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true });
 });
 
 /** Runs the script as the container of PostgreSQL does, with secrets in a folder of this test. */
-async function createDatabases(secrets: Record<string, string>) {
-  const directory = join(folder, 'secrets');
-  await rm(directory, { recursive: true, force: true });
-  mkdirSync(directory);
+function createDatabases(secrets: Record<string, string>) {
+  const directory = mkdtempSync(join(folder, 'secrets-'));
   for (const [service, url] of Object.entries(secrets))
     writeFileSync(join(directory, `${service}-database-url`), `${url}\n`);
   const script = readFileSync(join(docker, 'create-databases.sh'), 'utf8').replace('/run/secrets', directory);
   const { hostname, port, password } = new URL(cluster.url);
   const env = { PATH: process.env.PATH, PGHOST: hostname, PGPORT: port, PGPASSWORD: password };
-  return run('bash', ['-c', script], { env });
+  execFileSync('bash', ['-c', script], { env, stdio: 'pipe' });
 }
 
 test('create-databases.sh gives each role the password that its service reads, and a limit of connections', async () => {
@@ -48,7 +41,7 @@ test('create-databases.sh gives each role the password that its service reads, a
     'programming-languages': `postgresql://programming-languages:p%40ss%2Fw%25rd%27%22@${host}/programming-languages`,
     todos: `postgres://todo%20user:%C3%BC%5Cn:$x@${host}/to%20do?application_name=a@b`,
   };
-  await createDatabases(secrets);
+  createDatabases(secrets);
   for (const url of Object.values(secrets)) {
     const config = parseConnectionUrl(url);
     const client = new pg.Client(config);
@@ -59,8 +52,8 @@ test('create-databases.sh gives each role the password that its service reads, a
     await client.end();
     expect(rows).toEqual([{ role: config.user, database: config.database, limit: 25 }]);
   }
-  const wrong = createDatabases({ notes: `postgres://notes:p/ss@${host}/notes` });
-  await expect(wrong).rejects.toThrow(/notes-database-url must hold .* percent-encoded/);
+  const wrong = () => createDatabases({ notes: `postgres://notes:p/ss@${host}/notes` });
+  expect(wrong).toThrow(/notes-database-url must hold .* percent-encoded/);
 });
 
 test('with the fewest rights of kubernetes/README.md, a service migrates, reads and writes', async () => {
@@ -70,7 +63,7 @@ test('with the fewest rights of kubernetes/README.md, a service migrates, reads 
   const of = (user: string) => `postgres://${user}@${host}/items`;
   const urls = { DATABASE_URL: of('items:PASSWORD'), DATABASE_MIGRATION_URL: of('items_owner:OWNER_PASSWORD') };
   expect(await startProcess(main, urls, 'migrate').ended).toEqual({ code: 0, errors: '' });
-  const service = startProcess(main, { DATABASE_URL: urls.DATABASE_URL, MIGRATE_ON_START: 'false', PORT: '0' });
+  const service = startProcess(main, { DATABASE_URL: urls.DATABASE_URL, MIGRATE_ON_START: 'false' });
   const url = await service.listening();
   const title = 'Buy milk';
   expect((await sendJson(url, 'POST', '/v1/items', { title })).status).toBe(201);

@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,18 @@ import { closedAtEnd } from '@rest-services/testing';
 
 /** The bundle of items. */
 export const main = join(import.meta.dirname, '../../apps/items/dist/main.js');
+
+/**
+ * Reads a block of code from a document.
+ * @param page its path in the folder docker
+ * @param start the language of the block and how it begins, such as `sh\ncp -a`
+ */
+export function block(page: string, start: string) {
+  const blocks = readFileSync(join(import.meta.dirname, '..', page), 'utf8').split(/^```/m);
+  const found = blocks.find((text) => text.startsWith(start));
+  if (!found) throw new Error(`docker/${page} has no block that begins with ${start}`);
+  return found.slice(found.indexOf('\n') + 1);
+}
 
 /** Installs those of these Debian packages that are missing. */
 export function install(...packages: string[]) {
@@ -32,16 +45,22 @@ export async function temporaryFolder(name: string) {
 }
 
 /**
- * Starts a program in the foreground with configuration files in a folder of their own, and waits until it listens.
+ * Starts a program in the foreground, with configuration files in a folder of their own, and waits until it listens.
  * @param args may hold `FOLDER`, and so may the files
  */
 export async function startProgram(name: string, args: string[], files: Record<string, string>, port: number) {
   const folder = await temporaryFolder(basename(name));
   const placed = (text: string) => text.replaceAll('FOLDER', folder);
   for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), placed(text));
-  const child = spawn(name, args.map(placed), { stdio: ['ignore', 'inherit', 'inherit'], ...asUnprivileged });
+  const child = spawn(name, args.map(placed), {
+    env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+    ...asUnprivileged,
+  });
   await Promise.race([listening(port), once(child, 'exit').then(() => Promise.reject(new Error(`${name} has ended`)))]);
   return {
+    folder,
+    child,
     stop: closedAtEnd(async () => {
       child.kill('SIGKILL');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');

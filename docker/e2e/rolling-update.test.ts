@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
 import { load, processesOf, unlike } from '@rest-services/testing';
-import { block } from './block.ts';
-import { install, main, startProgram } from './program.ts';
+import { block, install, main, startProgram } from './program.ts';
 
 install('haproxy');
 

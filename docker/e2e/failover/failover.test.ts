@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runSeed } from '@rest-services/history';
 import { ensureDatabase } from '@rest-services/local-postgres';
-import { openTestConnection, startProcess } from '@rest-services/testing';
+import { openTestConnection, startProcess, withMargin } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { main } from '../program.ts';
 import { startPatroni, type Member } from './patroni.ts';
@@ -14,7 +14,6 @@ beforeAll(async () => {
   cluster = await startPatroni();
 });
 afterAll(() => cluster.stop());
-
 let seed = 0;
 
 /**
@@ -58,8 +57,7 @@ async function violationsIn(
     created: created.length,
   };
   process.stdout.write(`${expect.getState().currentTestName} ${JSON.stringify(figures)}\n`);
-  // 3 s, and a margin for a busy machine.
-  expect(longestMs).toBeLessThan(4_500);
+  expect(longestMs).toBeLessThan(withMargin(3_000));
   expect(services.map(({ child }) => child.exitCode)).toEqual([null, null]);
   services.forEach(({ child }) => child.kill('SIGKILL'));
   return violations;

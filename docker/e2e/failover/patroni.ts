@@ -1,14 +1,12 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, signalServer } from '@rest-services/local-postgres';
-import { openTestConnection } from '@rest-services/testing';
+import { closedAtEnd, openTestConnection } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { parse } from 'yaml';
-import { block } from '../block.ts';
-import { asUnprivileged, install, startProgram, temporaryFolder } from '../program.ts';
+import { block, install, startProgram } from '../program.ts';
 
 install('etcd-server', 'haproxy', 'patroni', 'postgresql');
 
@@ -20,32 +18,25 @@ const POLL_MS = 20;
 /** Time in which the cluster reaches an expected state: a leader is replaced after 20 s. */
 const LIMIT_MS = 90_000;
 
-/** A Patroni and its PostgreSQL. */
-export interface Member {
-  name: string;
-  server: { url: string; directory: string; port: number };
-  /** Port of Patroni's REST API. */
-  apiPort: number;
-  patroni: ChildProcess;
-  /** Whether it can respond: neither frozen nor lost. */
-  isRunning: boolean;
-}
+/** A Patroni, and its PostgreSQL in `folder`. */
+export type Member = Awaited<ReturnType<typeof startMember>>;
 
 /**
  * Starts three members, their etcd, and an HAProxy that leads to the leader, with the settings of docker/high-availability.md.
  * Resolves when the standbys stream, one of them as a synchronous standby.
  */
 export async function startPatroni() {
-  const folder = await temporaryFolder('patroni');
-  const etcd = await startEtcd();
   const members: Member[] = [];
-  for (const name of ['member1', 'member2', 'member3']) members.push(await startMember(name, folder, etcd.port));
-  const haproxy = await startHaproxy(members);
+  // A member that has not started, or is lost, has no processes.
+  const stop = closedAtEnd(() => Promise.allSettled(members.map(lose)));
+  const etcdPort = await startEtcd();
+  for (const name of ['member1', 'member2', 'member3']) members.push(await startMember(name, etcdPort));
+  const haproxyPort = await startHaproxy(members);
   const running = () => members.filter(({ isRunning }) => isRunning);
 
   /** Waits for a member that holds the leader key and whose PostgreSQL is promoted. */
   const leader = () =>
-    eventually('a leader', async () => {
+    eventually(async () => {
       for (const member of running()) {
         const { role } = await getJson(member, 'primary');
         if (role && role !== 'replica') return member;
@@ -55,19 +46,20 @@ export async function startPatroni() {
 
   /** Waits until all other running members stream from the leader. @returns the standby that commits wait for */
   const streaming = () =>
-    eventually('standbys that stream', async () => {
-      const { server, apiPort } = await leader();
-      if ((await streamingFrom(server.url)) !== running().length - 1) return undefined;
-      const { members: all = [] } = await getJson({ apiPort }, 'cluster');
+    eventually(async () => {
+      const member = await leader();
+      if ((await streamingFrom(urlOf(member.port, 'postgres'))) !== running().length - 1) return undefined;
+      const { members: all = [] } = await getJson(member, 'cluster');
       const chosen = all.find(({ role }) => role === 'sync_standby')?.name;
       return members.find(({ name }) => name === chosen);
     });
 
-  const cluster = {
+  await streaming();
+  return {
     leader,
     streaming,
-    haproxyUrl: (database: string) => urlOf(`127.0.0.1:${haproxy.port}`, database),
-    leaderUrl: async (database: string) => urlOf(`127.0.0.1:${(await leader()).server.port}`, database),
+    haproxyUrl: (database: string) => urlOf(haproxyPort, database),
+    leaderUrl: async (database: string) => urlOf((await leader()).port, database),
 
     /** Makes a standby the leader, as an operator does. */
     switchover: async ({ name, apiPort }: Member) => {
@@ -91,35 +83,23 @@ export async function startPatroni() {
       await streaming();
     },
 
-    /** Kills all processes of a member at once, as the loss of its machine would. Its sockets are closed. */
-    lose: async (member: Member) => {
-      member.isRunning = false;
-      member.patroni.kill('SIGKILL');
-      const [postmaster, ...children] = await signalServer(await postmasterOf(member), 'SIGSTOP');
-      // They must not see the postmaster's death: a commit that waits for the standby would become visible to queries.
-      for (const pid of [...children, postmaster!]) process.kill(pid, 'SIGKILL');
-    },
-
-    stop: async () => {
-      // A member that has not started, or is lost, has no processes.
-      await Promise.allSettled(members.map(cluster.lose));
-      await Promise.all([haproxy.stop(), etcd.stop()]);
-      await rm(folder, { recursive: true, force: true });
-    },
+    lose,
+    stop,
   };
-  try {
-    await streaming();
-    return cluster;
-  } catch (error) {
-    await cluster.stop();
-    throw error;
-  }
+}
+
+/** Kills all processes of a member at once, as the loss of its machine would. Its sockets are closed. */
+async function lose(member: Member) {
+  member.isRunning = false;
+  member.patroni.kill('SIGKILL');
+  const [postmaster, ...children] = await signalServer(await postmasterOf(member), 'SIGSTOP');
+  // They must not see the postmaster's death: a commit that waits for the standby would become visible to queries.
+  for (const pid of [...children, postmaster!]) process.kill(pid, 'SIGKILL');
 }
 
 /** Process id of the PostgreSQL of a member, which leads its others. */
-async function postmasterOf({ server }: Member) {
-  return parseInt(await readFile(join(server.directory, 'data', 'postmaster.pid'), 'utf8'), 10);
-}
+const postmasterOf = async ({ folder }: { folder: string }) =>
+  parseInt(await readFile(join(folder, 'data/postmaster.pid'), 'utf8'), 10);
 
 /** Number of standbys that stream from a server. */
 async function streamingFrom(url: string) {
@@ -131,7 +111,7 @@ async function streamingFrom(url: string) {
   }
 }
 
-const urlOf = (hosts: string, database: string) => `postgres://postgres:${PASSWORD}@${hosts}/${database}`;
+const urlOf = (port: number, database: string) => `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/${database}`;
 
 async function startEtcd() {
   const port = await freePort();
@@ -149,21 +129,22 @@ async function startEtcd() {
     '--enable-v2',
     '--unsafe-no-fsync',
   ];
-  return { port, ...(await startProgram('etcd', args, {}, port)) };
+  await startProgram('etcd', args, {}, port);
+  return port;
 }
 
 /** The configuration of docker/high-availability.md, with the addresses of these members. */
 async function startHaproxy(members: Member[]) {
   const port = await freePort();
-  const servers = members.map(({ name, server, apiPort }) => `server ${name} 127.0.0.1:${server.port} port ${apiPort}`);
+  const servers = members.map((member) => `server ${member.name} 127.0.0.1:${member.port} port ${member.apiPort}`);
   const cfg = block('high-availability.md', 'haproxy\n')
     .replace(/^listen .*$/m, `$&\n  bind 127.0.0.1:${port}`)
     .replace(/^ *server a .*$/m, servers.join('\n'));
-  return { port, ...(await startProgram('haproxy', ['-db', '-q', '-n', '500', '-f', 'FOLDER/cfg'], { cfg }, port)) };
+  await startProgram('haproxy', ['-db', '-q', '-n', '500', '-f', 'FOLDER/cfg'], { cfg }, port);
+  return port;
 }
 
-async function startMember(name: string, folder: string, etcdPort: number): Promise<Member> {
-  const directory = join(folder, name);
+async function startMember(name: string, etcdPort: number) {
   const [port, apiPort] = [await freePort(), await freePort()];
   const [address, apiAddress] = [`127.0.0.1:${port}`, `127.0.0.1:${apiPort}`];
   const settings = {
@@ -179,9 +160,9 @@ async function startMember(name: string, folder: string, etcdPort: number): Prom
     postgresql: {
       listen: address,
       connect_address: address,
-      data_dir: join(directory, 'data'),
+      data_dir: 'FOLDER/data',
       bin_dir: globSync('/usr/lib/postgresql/*/bin').sort().at(-1)!,
-      pgpass: `${directory}.pgpass`,
+      pgpass: 'FOLDER/pgpass',
       pg_hba: ['host all all 127.0.0.1/32 scram-sha-256', 'host replication all 127.0.0.1/32 scram-sha-256'],
       authentication: {
         superuser: { username: 'postgres', password: PASSWORD },
@@ -191,35 +172,25 @@ async function startMember(name: string, folder: string, etcdPort: number): Prom
       parameters: { unix_socket_directories: '', fsync: 'off', log_min_messages: 'panic' },
     },
   };
-  await writeFile(`${directory}.yml`, JSON.stringify(settings));
-  const patroni = spawn('patroni', [`${directory}.yml`], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8' },
-    stdio: ['ignore', 'ignore', 'inherit'],
-    ...asUnprivileged,
-  });
-  const server = { url: urlOf(address, 'postgres'), directory, port };
-  return { name, server, apiPort, patroni, isRunning: true };
+  const cfg = JSON.stringify(settings);
+  const { child: patroni, folder } = await startProgram('patroni', ['FOLDER/cfg'], { cfg }, apiPort);
+  // It is running until it is frozen or lost.
+  return { name, port, apiPort, folder, patroni, isRunning: true };
 }
 
 /** Repeats an attempt until it returns something. */
-async function eventually<Result>(what: string, attempt: () => Promise<Result | undefined>): Promise<Result> {
+async function eventually<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
   const deadline = performance.now() + LIMIT_MS;
-  let cause: unknown;
   while (performance.now() < deadline) {
-    try {
-      const result = await attempt();
-      if (result) return result;
-    } catch (error) {
-      cause = error;
-    }
+    const result = await attempt().catch(() => undefined);
+    if (result) return result;
     await sleep(POLL_MS);
   }
-  throw new Error(`The cluster has not come to ${what}`, { cause });
+  throw new Error(`The cluster is not as expected: ${attempt.toString()}`);
 }
 
 /** @returns nothing when the path has another status than 200 */
-async function getJson({ apiPort }: Pick<Member, 'apiPort'>, path: string) {
+async function getJson({ apiPort }: { apiPort: number }, path: string) {
   const response = await fetch(`http://127.0.0.1:${apiPort}/${path}`).catch(() => undefined);
   const body = response?.ok ? await response.json() : {};
   return body as { role?: string; members?: { name: string; role: string }[] };
