@@ -20,28 +20,29 @@ interface Response {
 /** Responses that operations share, by status. */
 export type SharedResponses = Record<string, { name: string; response: Response }>;
 
+const parameter = (name: string, description: string, schema: object = {}) => ({
+  name,
+  in: 'header',
+  description,
+  schema: { type: 'string', ...schema },
+});
+
 /** Headers of requests. Tools fill in all of them: an example, or a text of its kind, would be a 412 at the next change. */
 const parameters = {
-  RequestId: {
-    name: 'x-request-id',
-    in: 'header',
-    description: 'Id of the request in the log: printable ASCII. The service makes one in place of any other.',
-    schema: { type: 'string', maxLength: 128, default: '' },
-  },
-  IfNoneMatch: {
-    name: 'if-none-match',
-    in: 'header',
-    description:
-      'Entity tags of the versions that the client has, each in quotation marks as in ETag: the response is a 304 if one is current.',
-    schema: { type: 'string' },
-  },
-  IfMatch: {
-    name: 'if-match',
-    in: 'header',
-    description:
-      'Entity tag of the version that may be changed, in quotation marks as in ETag, or *: for another one the response is a 412.',
-    schema: { type: 'string', default: '*' },
-  },
+  RequestId: parameter(
+    'x-request-id',
+    'Id of the request in the log: printable ASCII. The service makes one in place of any other.',
+    { maxLength: 128, default: '' },
+  ),
+  IfNoneMatch: parameter(
+    'if-none-match',
+    'Entity tags of the versions that the client has, each in quotation marks as in ETag: the response is a 304 if one is current.',
+  ),
+  IfMatch: parameter(
+    'if-match',
+    'Entity tag of the version that may be changed, in quotation marks as in ETag, or *: for another one the response is a 412.',
+    { default: '*' },
+  ),
 };
 
 /** Parameters of the operations of a method. */
@@ -51,42 +52,30 @@ const PARAMETERS_OF: Record<string, keyof typeof parameters> = {
   delete: 'IfMatch',
 };
 
+const documented = (description: string, example: unknown, schema: object = {}) => ({
+  description,
+  schema: { type: 'string', ...schema },
+  example,
+});
+
 const headers = {
-  RequestId: {
-    description: 'Id of the request in the log: the one of the request, if it has any.',
-    schema: { type: 'string', minLength: 1, maxLength: 128 },
-    example: '0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55',
-  },
-  RetryAfter: {
-    description: 'Seconds after which to try again.',
-    schema: { type: 'integer', minimum: 0 },
-    example: 1,
-  },
-  ETag: {
-    description: 'Entity tag of this version. A long list has a weak one, or none.',
-    schema: { type: 'string' },
-    example: '"Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"',
-  },
-  CacheControl: {
-    description: 'no-cache with an entity tag, else no-store.',
-    schema: { type: 'string', enum: ['no-cache', 'no-store'] },
-    example: 'no-cache',
-  },
-  ContentEncoding: {
-    description: 'Compression of a long response, as Accept-Encoding requests it.',
-    schema: { type: 'string', enum: ['gzip'] },
-    example: 'gzip',
-  },
-  Vary: {
-    description: 'Headers of the request that a cache must compare.',
-    schema: { type: 'string' },
-    example: 'accept-encoding',
-  },
-  Location: {
-    description: 'URL of the new record, relative to that of the request.',
-    schema: { type: 'string', format: 'uri-reference' },
-    example: 'items/1',
-  },
+  RequestId: documented(
+    'Id of the request in the log: the one of the request, if it has any.',
+    '0b0c5b5e-8a4f-4a37-9d6a-0b6f2a0f9c55',
+    { minLength: 1, maxLength: 128 },
+  ),
+  RetryAfter: documented('Seconds after which to try again.', 1, { type: 'integer', minimum: 0 }),
+  ETag: documented('Entity tag of this version. A long list has a weak one, or none.', '"Gq2LJXRIaNbFMwZpJ4VTEMmrDIQ"'),
+  CacheControl: documented('no-cache with an entity tag, else no-store.', 'no-cache', {
+    enum: ['no-cache', 'no-store'],
+  }),
+  ContentEncoding: documented('Compression of a long response, as Accept-Encoding requests it.', 'gzip', {
+    enum: ['gzip'],
+  }),
+  Vary: documented('Headers of the request that a cache must compare.', 'accept-encoding'),
+  Location: documented('URL of the new record, relative to that of the request.', 'items/1', {
+    format: 'uri-reference',
+  }),
 };
 
 const header = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` });
@@ -181,13 +170,13 @@ export function withSharedParts(path: Record<string, Operation>, shared: SharedR
     });
     const others = statusesOf(method, operation).map((status) => [status, reference(status)]);
     // A record that can't be read has no entity tag to send.
-    const parameter = path.get && PARAMETERS_OF[method];
+    const precondition = path.get && PARAMETERS_OF[method];
     return [
       method,
       {
         ...operation,
-        ...(parameter && {
-          parameters: [...(operation.parameters ?? []), { $ref: `#/components/parameters/${parameter}` }],
+        ...(precondition && {
+          parameters: [...(operation.parameters ?? []), { $ref: `#/components/parameters/${precondition}` }],
         }),
         responses: Object.fromEntries([...others, ...own]) as object,
       },

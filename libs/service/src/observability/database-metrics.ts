@@ -18,27 +18,12 @@ export function addDatabaseMetrics<Tables>(
   add: AddMetric,
   { db, health, rowCounts: { totals, openChanges, foldedAt }, taskFailures }: Measured<Tables>,
 ) {
-  add(
-    'gauge',
-    'database_pool_connections',
-    'Connections to the database by state, and requests that wait for one.',
-    () => {
-      const { inUse, idle, waiting } = db.poolUse;
-      return by('state', Object.entries({ in_use: inUse, idle, waiting }));
-    },
-  );
-  add(
-    'gauge',
-    'database_pool_max_connections',
-    'Maximum number of connections to the database: DATABASE_POOL_MAX.',
-    () => db.poolMax,
-  );
-  add(
-    'histogram',
-    'database_pool_wait_seconds',
-    'Time that statements and transactions waited for a connection.',
-    () => db.poolWaits,
-  );
+  add('gauge', 'database_pool_connections', 'Connections by state, and requests that wait for one.', () => {
+    const { inUse, idle, waiting } = db.poolUse;
+    return by('state', Object.entries({ in_use: inUse, idle, waiting }));
+  });
+  add('gauge', 'database_pool_max_connections', 'Maximum of connections: DATABASE_POOL_MAX.', () => db.poolMax);
+  add('histogram', 'database_pool_wait_seconds', 'Waits for a connection.', () => db.poolWaits);
   add(
     'histogram',
     'database_requests_per_statement',
@@ -51,16 +36,13 @@ export function addDatabaseMetrics<Tables>(
   add('gauge', 'database_table_rows', 'Exact number of rows, from the row counts, as of the last ten seconds.', () =>
     by('table', totals),
   );
-  add(
-    'gauge',
-    'database_read_only',
-    'Whether the database takes no writes, on a standby or by a setting, as of the last /readyz or scrape.',
-    () => Number(health.isReadOnly),
+  add('gauge', 'database_read_only', 'Whether the database takes no writes, as of the last /readyz or scrape.', () =>
+    Number(health.isReadOnly),
   );
   add(
     'counter',
     'database_connections_lost_total',
-    'Connections that the database has ended, or on which it did not respond in time.',
+    'Connections that the database has ended, or on which it was silent.',
     () => db.lostConnections,
   );
   add(
@@ -69,11 +51,8 @@ export function addDatabaseMetrics<Tables>(
     'Changes that are not folded into the row counts, up to 100,000, as of the last ten seconds: pages get slower with them.',
     () => by('table', openChanges),
   );
-  add(
-    'gauge',
-    'database_row_counts_folded_timestamp_seconds',
-    'Time of the last fold that kept up with the changes.',
-    () => by('table', foldedAt),
+  add('gauge', 'database_row_counts_folded_timestamp_seconds', 'Time of the last fold that kept up.', () =>
+    by('table', foldedAt),
   );
   add(
     'counter',
