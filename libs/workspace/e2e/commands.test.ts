@@ -42,7 +42,7 @@ const ELSEWHERE: [RegExp, string][] = [
     'npm test and npm run e2e run each target',
   ],
   [/^\.ci\/run$|^npx nx e2e docker( -- [\w ]+)?$/, '.github/workflows/ci.yml'],
-  [/^npm run screenshots$/, 'the tests that it runs compare instead of writing'],
+  [/^npm run screenshots$/, 'writes pictures'],
   [/^npm run bench( -- --(quick|against=\S+))?$/, 'measures for minutes'],
   [/^npm run test:history( -- --seeds [\d-]+)?$/, 'libs/history/e2e, for seconds instead of minutes'],
   [/^npx nx openapi notes$|^npx prettier --write apps\/notes$/, 'new-service.test.ts'],
