@@ -8,7 +8,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { EnvironmentVariables, loadSettings } from '@rest-services/service/settings';
 import { block, install } from './program.ts';
 
-/** An object of any kind, and of what is in it the parts that are read here. */
+/** A Kubernetes object: the parts that are read here. */
 interface KubernetesObject {
   kind: string;
   metadata: { name: string; labels: object };

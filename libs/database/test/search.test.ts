@@ -86,7 +86,7 @@ test('A rare text is found by the index, even if the table was small when it was
   await titles(young, 'About');
   for (let use = 0; use < 10; use += 1) await titles(young, 'no such title');
   await sql`insert into young select * from book where id > 20`.execute(observer);
-  // As autovacuum does some time; it would have the session plan anew, too.
+  // As autovacuum does some time; it would have the session plan again, too.
   await sql`select gin_clean_pending_list('young_search')`.execute(observer);
   const texts = hashes([1_000, 19_000]);
   const before = await rowsLookedAt(db, 'young');

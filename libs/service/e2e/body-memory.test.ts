@@ -196,7 +196,7 @@ test('A process stays within 256 MB beside 400 slow writers and 400 slow readers
   await sql`insert into note (title) select repeat('x', 1000) from generate_series(1, 1000)`.execute(db);
   await db.destroy();
   const getList = () => get(`${url}?limit=1000`).on('error', () => undefined);
-  // Half of the memory: readers and writers share it, whoever comes first.
+  // Half of the memory: readers and writers share it.
   let unread = 0;
   while (unread < 16) if ((await answered(getList())).statusCode === 200) unread += 1;
   const headers = { 'content-length': `${MiB}` };

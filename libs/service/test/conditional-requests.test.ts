@@ -76,7 +76,7 @@ describe('Entity tags', () => {
   /** How many statements a request for the list of all notes takes. */
   async function statementsOf(method: string) {
     const count = async () => (await scrape(url)).get('database_pool_wait_seconds_count')!;
-    // The smallest of some, because the service folds row counts meanwhile.
+    // The smallest of some, because the service folds row counts beside it.
     let least = Infinity;
     for (let turn = 0; turn < 10; turn += 1) {
       const before = await count();

@@ -13,7 +13,7 @@ const service = await startService(notesMain(), { NODE_OPTIONS: '--max-http-head
 
 let marks = 0;
 
-/** Sends each part after the response to the one before. @returns all that the service sends, and the statuses that it logs meanwhile */
+/** Sends each part after the response to the one before. @returns all that the service sends, and the statuses that it logs */
 async function exchanged(...parts: string[]) {
   const before = service.log.length;
   const socket = openSocket(service.url).setEncoding('utf8');

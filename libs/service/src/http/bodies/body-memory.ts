@@ -11,7 +11,7 @@ const MAX_UNCOUNTED_REQUEST_BYTES = 4 * 1_024;
 /** Maximum length of an uncounted response, which the system's buffers take at once. */
 const MAX_UNCOUNTED_RESPONSE_BYTES = 64 * 1_024;
 
-/** Counter of what bodies hold: those of requests until the response has been sent, those of responses until they have been read. */
+/** Bytes of bodies: those of requests until the response has been sent, those of responses until they have been read. */
 class BodyMemory {
   bytes = 0;
 

@@ -35,7 +35,7 @@ export const jsonBodies = fp(
     app.addHook('preParsing', ({ raw: { headers, method }, is404 }, _reply, _payload, next) => {
       const isEmpty = !headers['transfer-encoding'] && !Number(headers['content-length'] ?? 0);
       const type = headers['content-type'];
-      // Fastify has a response of its own to what is no media type.
+      // Fastify itself responds to an invalid media type.
       if (type !== undefined && (isEmpty || !MEDIA_TYPE.test(type))) delete headers['content-type'];
       if (is404) next(new HttpError(404, 'Not found'));
       else if (isEmpty || method === 'GET' || method === 'HEAD' || isPlainUtf8(headers)) next(null);

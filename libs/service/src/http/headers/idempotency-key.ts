@@ -7,7 +7,7 @@ import { messageResponse } from '../../schema/schemas.ts';
 /** Without spaces: Node.js joins a repeated header by `, `. */
 const KEY = /^[!-~]{1,255}$/;
 
-/** Headers of a POST that its client may repeat. Tools that fill in all parameters send the default, which is no key. */
+/** Headers of a POST that its client may repeat. Tools that fill in all parameters send the default: the empty key, which counts as not sent. */
 export const IdempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
