@@ -84,8 +84,11 @@ async function follow(made: Made, keys: string[]) {
     made.ids = made.ids.filter((id) => !unsaved.has(idOf(id)));
     if (made.ids.length > 0 && (isUndo || history.includes(made))) tell(made);
   } else if (outcomes[0] === 'gone') notify({ about, subject, text: 'is no longer there.' });
-  // The page says why it is not saved.
-  else if (outcomes[0] !== 'done' && (forget(made) || outcomes[0] === 'stuck')) closeNotice(about);
+  // The page says why it is not saved, unless it was taken back before it was sent.
+  else if (outcomes[0] !== 'done') {
+    forget(made);
+    closeNotice(about);
+  }
 }
 
 function tell(made: Made) {
