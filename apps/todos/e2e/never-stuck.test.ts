@@ -1,72 +1,19 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { hides, openWithWorker, settles, shows, useService } from '../test/browser.ts';
 import { forEver } from '../test/proxy.ts';
+import { axeFindsNothing } from './axe.ts';
+import { fail, parts, ways } from './odd-browser.ts';
 
 const ui = useService();
-const {
-  page,
-  open,
-  proxy,
-  store,
-  stored,
-  change,
-  rows,
-  checkbox,
-  description,
-  button,
-  link,
-  heading,
-  add,
-  setOffline,
-} = ui;
-
-/** Ways in which browsers do not give what a page asks for, because cookies are blocked, a disk is full, or for no reason. */
-const ways = ['undefined', 'throws', 'rejects', 'never answers'] as const;
-
-/** Makes a part of the browser fail, in a page or in the service worker. */
-function fail([part, way]: [string, (typeof ways)[number]]) {
-  const act = {
-    undefined: () => undefined,
-    throws() {
-      throw new DOMException('Blocked', 'SecurityError');
-    },
-    rejects: () => Promise.reject(new DOMException('Blocked', 'SecurityError')),
-    'never answers': () => new Promise(() => undefined),
-  }[way];
-  const put = (at: object, name: string, get: () => unknown) => Object.defineProperty(at, name, { get });
-  const of: Record<string, () => unknown> = {
-    indexedDB: () =>
-      put(indexedDB, 'open', () => () => {
-        if (way === 'throws') void act();
-        const request = {} as IDBOpenDBRequest;
-        if (way === 'rejects') setTimeout(() => void request.onerror!(new Event('error')));
-        return request;
-      }),
-    locks: () => put(navigator.locks, 'request', () => act),
-    caches: () => ['open', 'match', 'keys'].forEach((name) => put(caches, name, () => act)),
-    serviceWorker: () => put(navigator.serviceWorker, 'register', () => act),
-  };
-  const hasNoMethods = of[part] === undefined;
-  if (way !== 'undefined' && !hasNoMethods) of[part]!();
-  // Its getter or its constructor throws, or the others are never heard.
-  else if (part === 'BroadcastChannel' && way !== 'undefined') {
-    if (way === 'throws') Object.assign(globalThis, { BroadcastChannel: act });
-    else BroadcastChannel.prototype.postMessage = () => undefined;
-  } else {
-    const at = part in navigator ? navigator : globalThis;
-    put(at, part, way === 'throws' ? act : () => undefined);
-  }
-}
-
-const parts = ['indexedDB', 'locks', 'BroadcastChannel', 'caches', 'serviceWorker', 'localStorage', 'sessionStorage'];
+const { page, open, proxy, store, stored, change, rows, checkbox, button, link, heading, add, setOffline } = ui;
+const { breakDatabase, filters } = ui;
 
 test.each(parts.flatMap((part) => ways.map((way) => [part, way] as const)))(
   'Where %s %s, what is done is sent, and shown after a reload',
   async (part, way) => {
     await open('/todos', 'Buy milk');
     const [worker] = page().context().serviceWorkers();
-    if (part === 'caches') await worker!.evaluate(fail, [part, way] as [string, typeof way]);
-    else await page().addInitScript(fail, [part, way] as [string, typeof way]);
+    await fail(part === 'caches' ? worker! : page(), part, way);
     for (const text of ['Buy bread', 'Rest']) {
       await page().reload();
       await checkbox('Buy milk').click();
@@ -77,107 +24,176 @@ test.each(parts.flatMap((part) => ways.map((way) => [part, way] as const)))(
     }
     await settles(stored, ['Buy milk', 'Buy bread', 'Rest']);
     await settles(rows, ['Rest', 'Buy bread', 'Buy milk']);
-    expect(proxy().seen.length).toBeLessThan(40);
+    expect(proxy.seen.length).toBeLessThan(40);
   },
 );
 
-test('Without https a browser neither hashes nor locks, and overwrites nothing either', async () => {
+test('Without https and storage nothing is overwritten; what is unsent is told', async () => {
   await store('Buy milk', 'Rest');
-  await page().addInitScript(() => {
-    Object.defineProperty(crypto, 'subtle', { value: undefined });
-    Object.defineProperty(navigator, 'locks', { value: undefined });
-  });
+  await fail(page(), 'indexedDB', 'throws');
+  await fail(page(), 'locks', 'undefined');
+  await page().addInitScript(() => Object.defineProperty(crypto, 'subtle', { value: undefined }));
   await page().goto('/todos');
   await checkbox('Buy milk').waitFor();
   await change(1, 'Buy oat milk');
   await checkbox('Buy milk').check();
   await checkbox('Rest').check();
-  await add('Buy bread');
-  await settles(stored, ['✓ Buy oat milk', '✓ Rest', 'Buy bread']);
-});
-
-test('A browser that stores nothing says so while there is something to send', async () => {
-  await page().addInitScript(fail, ['indexedDB', 'throws'] as [string, (typeof ways)[number]]);
-  await page().goto('/todos');
+  await settles(stored, ['✓ Buy oat milk', '✓ Rest']);
   await setOffline(true);
   await add('Buy bread');
   await shows(page(), '1 change is not sent yet. This browser stores nothing: leave the page open until then.');
   await setOffline(false);
-  await settles(stored, ['Buy bread']);
+  await settles(stored, ['✓ Buy oat milk', '✓ Rest', 'Buy bread']);
   await hides(page(), 'stores nothing');
 });
 
-describe('A change does not wait', () => {
-  test('for one of another field that a person has to decide about', async () => {
-    await open('/todos/edit/1', 'Buy milk');
-    await setOffline(true);
-    await description().fill('Buy oat milk');
-    await button('Save').click();
-    await button('Mark as done').click();
-    await change(1, 'Buy rye bread');
-    await setOffline(false);
-    await settles(stored, ['✓ Buy rye bread']);
-    await shows(page(), '“Buy oat milk” is not saved. It has been changed meanwhile.');
-    await button('Open it again').click();
-    await settles(stored, ['Buy rye bread']);
-  });
-
-  test('for a slow tab; another takes over when that is closed', async () => {
-    await open('/todos');
-    const other = await page().context().newPage();
-    await openWithWorker(other, `${proxy().url}/todos`);
-    let isHeld = false;
-    proxy().fault = ({ method }) => {
-      if (method !== 'POST' || isHeld) return undefined;
-      isHeld = true;
-      return { before: forEver };
-    };
-    await add('Slow');
-    await settles(() => isHeld, true);
-    await other.getByRole('textbox', { name: 'New todo' }).fill('Quick');
-    await other.keyboard.press('Enter');
-    await settles(stored, ['Quick']);
-    await shows(other, 'Another tab is sending. 1 change is not sent yet.');
-    await page().close();
-    await settles(stored, ['Quick', 'Slow']);
-    await other.close();
-  });
+test('A slow tab holds up no other, which takes over when it is closed', async () => {
+  await open('/todos');
+  const other = await page().context().newPage();
+  await openWithWorker(other, `${proxy.url}/todos`);
+  let isHeld = false;
+  proxy.fault = ({ method }) => {
+    if (method !== 'POST' || isHeld) return undefined;
+    isHeld = true;
+    return { before: forEver };
+  };
+  await add('Slow');
+  await settles(() => isHeld, true);
+  await other.getByRole('textbox', { name: 'New todo' }).fill('Quick');
+  await other.keyboard.press('Enter');
+  await settles(stored, ['Quick']);
+  await shows(other, 'Another tab is sending. 1 change is not sent yet.');
+  await shows(page(), 'Quick');
+  await page().close();
+  await settles(stored, ['Quick', 'Slow']);
+  await settles(() => other.getByRole('listitem').allInnerTexts(), ['Slow', 'Quick']);
+  await other.close();
 });
 
-describe('A service that accepts and never answers', () => {
+/** What each page shows of a todo. */
+const contents = [
+  ['/', 'text=1 open'],
+  ['/todos', 'li >> text=Buy milk'],
+  ['/todos/1', 'h1:has-text("Buy milk")'],
+  ['/todos/edit/1', 'textarea'],
+] as const;
+
+test.each(contents)('%s, seen once, is shown offline, and while the service does not answer', async (path, content) => {
   const slow = 'The server takes too long to answer. What is shown may be out of date.';
+  await open(path, 'Buy milk');
+  await setOffline(true);
+  await page().reload();
+  await page().locator(content).waitFor();
+  await shows(page(), 'You are offline. What is shown may be out of date');
+  await setOffline(false);
+  const release = proxy.hold('GET');
+  await page().reload();
+  await page().locator(content).waitFor();
+  await hides(page(), 'Loading…');
+  await shows(page(), slow);
+  await store('Buy bread');
+  release();
+  await hides(page(), slow);
+  if (path === '/todos') await settles(rows, ['Buy bread', 'Buy milk']);
+});
 
-  test.each([
-    ['/', '1 open'],
-    ['/todos', 'Buy milk'],
-    ['/todos/1', 'Mark as done'],
-    ['/todos/edit/1', 'Save'],
-  ])('leaves what is kept in sight, and what it sends at last: %s', async (path, words) => {
-    await open(path, 'Buy milk');
-    await shows(page(), words);
+test('A page that is silent or 502 does not take the place of one that is kept', async () => {
+  await open('/todos', 'Buy milk');
+  for (const fault of [{ before: forEver }, { answer: { status: 502, body: 'Bad gateway' } }]) {
+    proxy.pageFault = () => fault;
     await page().goto('/todos');
-    await settles(rows, ['Buy milk']);
-    const release = proxy().hold('GET');
-    await page().goto(path);
-    await shows(page(), words);
-    await hides(page(), 'Loading…');
-    await shows(page(), slow);
-    await store('Buy bread');
-    release();
-    await hides(page(), slow);
-    if (path === '/todos') await settles(rows, ['Buy bread', 'Buy milk']);
-  });
-
-  test.each([
-    ['is silent', { before: forEver }],
-    ['is 502', { answer: { status: 502, body: 'Bad gateway' } }],
-  ])('or of which the page %s does not take the place of a page that is kept', async (_name, fault) => {
-    await open('/todos', 'Buy milk');
-    proxy().pageFault = fault;
-    await page().reload();
     await settles(rows, ['Buy milk']);
     await link('Details: Buy milk').click();
     await page().reload();
     await heading('Buy milk').waitFor();
-  });
+  }
+});
+
+test.each(contents)('%s says that it loads, and offers to try again when that fails', async (path, content) => {
+  const failure = /could not be loaded\. The server has a problem\./;
+  await store('Buy milk');
+  const release = proxy.hold('GET');
+  await page().goto(path);
+  await page().getByRole('status').getByText('Loading…').waitFor();
+  expect(await page().locator(content).isVisible()).toBe(false);
+  await axeFindsNothing(page());
+  const mend = await breakDatabase();
+  release();
+  await shows(page(), failure);
+  await hides(page(), 'Loading…');
+  await axeFindsNothing(page());
+  const before = proxy.count('GET');
+  await button('Try again').click();
+  await settles(() => proxy.statuses('GET')[before], 500);
+  await button('Try again').waitFor();
+  await mend();
+  await button('Try again').click();
+  await page().locator(content).waitFor();
+  await hides(page(), failure);
+  const isForm = path === '/todos/edit/1';
+  await page()
+    .locator(isForm ? 'textarea:focus' : 'h1:focus')
+    .waitFor();
+  if (isForm) return;
+
+  const mendAgain = await breakDatabase();
+  await ui.lookAgain();
+  await shows(page(), /could not be brought up to date\. The server has a problem\./);
+  expect(await page().locator(content).isVisible()).toBe(true);
+  await mendAgain();
+  await change(1, 'Buy bread');
+  await store('Buy soap');
+  await ui.lookAgain();
+  await shows(page(), path === '/' ? '2 open' : 'Buy bread');
+});
+
+const json = { 'content-type': 'application/json' };
+const html = { 'content-type': 'text/html' };
+const overload = { status: 503, headers: json, body: '{"message":"Overloaded"}' };
+const problem = 'The server has a problem.';
+const tooMuch = 'The server has too much to do. Try again in a moment.';
+
+test.each([
+  [problem, 'a page', { status: 400, headers: html, body: '<h1>Bad request</h1>' }],
+  [problem, 'a page with status 200', { status: 200, headers: html, body: '<h1>Log in</h1>' }],
+  [problem, 'another object', { status: 400, headers: json, body: '{}' }],
+  [problem, 'an empty success', { status: 200, body: '' }],
+  [problem, 'half of a list', { status: 200, headers: json, body: '[{"id":1,' }],
+  [problem, 'nothing', { status: 200, headers: json, body: 'null' }],
+  [tooMuch, 'an overload', overload],
+])('A response of no use is told, and a save is sent again: %s %s', async (sentence, _name, answer) => {
+  proxy.fault = () => ({ answer });
+  await open('/todos');
+  await shows(page(), `Your todos could not be loaded. ${sentence}`);
+  await add('Buy milk');
+  await shows(page(), `${sentence} 1 change is not sent yet.`);
+  // What this page knows stands below the message.
+  expect([await rows(), await filters()]).toEqual([[expect.stringContaining('Buy milk')], ['All', 'Open', 'Done']]);
+  proxy.fault = undefined;
+  await settles(stored, ['Buy milk']);
+  await hides(page(), 'not sent yet');
+});
+
+test('A server that asks for a second is asked again, before a person is told', async () => {
+  await open('/todos');
+  const answer = { ...overload, headers: { 'retry-after': '1', ...json } };
+  const refused: string[] = [];
+  proxy.fault = ({ method = '' }) => {
+    if (refused.includes(method)) return undefined;
+    refused.push(method);
+    return { answer };
+  };
+  const isNotTold = expect(
+    page()
+      .getByText(/not sent yet|could not/)
+      .waitFor(),
+  ).rejects.toThrow();
+  await page().reload();
+  await shows(page(), 'There are no todos yet.');
+  await add('Buy milk');
+  await settles(stored, ['Buy milk']);
+  expect(refused).toEqual(['GET', 'POST']);
+  expect(proxy.count('POST')).toBe(2);
+  await page().close();
+  await isNotTold;
 });

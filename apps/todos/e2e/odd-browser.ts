@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Worker } from 'playwright-core';
 
 // What browsers and their users do to a page, as of its next load.
 
@@ -29,14 +29,45 @@ export const setAhead = (page: Page, hours: number) =>
     Date.now = () => now() + ms;
   }, hours * 3_600_000);
 
+/** Ways in which browsers do not give what a page asks for, because cookies are blocked, a disk is full, or for no reason. */
+export const ways = ['undefined', 'throws', 'rejects', 'never answers'] as const;
+
+/** Parts of a browser that may not be there. */
+export const parts = [
+  ...['indexedDB', 'locks', 'BroadcastChannel', 'caches'],
+  ...['serviceWorker', 'localStorage', 'sessionStorage'],
+];
+
+type Failure = [part: string, way: (typeof ways)[number]];
+
+/** Makes a part of the browser fail, in a page or in a service worker. */
+export const fail = (at: Page | Worker, ...failure: Failure) =>
+  'addInitScript' in at ? at.addInitScript(failHere, failure) : at.evaluate(failHere, failure);
+
 /** Blocks cookies: what a browser stores throws. */
-export const blockStorage = (page: Page) =>
-  page.addInitScript(() => {
-    const blocked = () => {
-      throw new DOMException('Blocked', 'SecurityError');
-    };
-    IDBFactory.prototype.open = blocked;
-    LockManager.prototype.request = blocked;
-    Object.assign(globalThis, { BroadcastChannel: blocked });
-    for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(globalThis, name, { get: blocked });
+export async function blockStorage(page: Page) {
+  for (const part of parts) if (!['caches', 'serviceWorker'].includes(part)) await fail(page, part, 'throws');
+}
+
+function failHere([part, way]: Failure) {
+  const refusal = new DOMException('Blocked', 'SecurityError');
+  const act = () => {
+    if (way === 'throws') throw refusal;
+    // A storage is used without waiting: nothing would take the rejection.
+    return way === 'rejects' && !part.endsWith('Storage') ? Promise.reject(refusal) : new Promise(() => undefined);
+  };
+  /** Of IndexedDB, which has requests instead of promises. */
+  const open = () => {
+    if (way === 'throws') throw refusal;
+    const request = {} as IDBOpenDBRequest;
+    if (way === 'rejects') setTimeout(() => void request.onerror!(new Event('error')));
+    return request;
+  };
+  const at = part in navigator ? navigator : globalThis;
+  const failing = new Proxy(Reflect.get(at, part) as object, {
+    get: (of, name) => (typeof Reflect.get(of, name) !== 'function' ? undefined : part === 'indexedDB' ? open : act),
+    // A channel that does not throw is one on which the others are never heard.
+    construct: () => (way === 'throws' ? act() : { postMessage: () => undefined }),
   });
+  Object.defineProperty(at, part, { value: way === 'undefined' ? undefined : failing });
+}

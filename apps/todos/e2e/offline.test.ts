@@ -1,47 +1,121 @@
-import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { createHash } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { processesOf, startProcess } from '@rest-services/testing';
-import { hides, openWithWorker, settles, shows, useService } from '../test/browser.ts';
+import { hash } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import { hides, isLoaded, settles, shows, useService } from '../test/browser.ts';
 
-const { page, service, open, setOffline, store, link, button, checkbox, description } = useService();
+const ui = useService();
+const { page, proxy, open, service, setOffline, store, stored, change, rows, link, checkbox, button, heading } = ui;
+const { description } = ui;
 
-describe('Offline, a reload shows again', () => {
-  test.each([
-    ['home', '/', 'text=1 open'],
-    ['the list', '/todos', 'li >> text=Buy milk'],
-    ['a todo', '/todos/1', 'h1:has-text("Buy milk")'],
-    ['the form', '/todos/edit/1', 'textarea'],
-  ])('%s, seen once', async (_name, path, content) => {
-    await open(path, 'Buy milk');
-    await setOffline(true);
-    await page().reload();
-    await page().locator(content).waitFor();
-    await shows(page(), 'You are offline. What is shown may be out of date');
+/** Opens the list twice: the service worker keeps the one that it has fetched. */
+async function openTwice(...todos: string[]) {
+  await open('/todos', ...todos);
+  await page().reload();
+  await isLoaded(page());
+}
+
+test('Offline, the list has what this browser wrote last, though none was read since', async () => {
+  await openTwice('Buy milk', 'Rest');
+  // An earlier change of it is seen by itself.
+  await link('Details: Buy milk').click();
+  await button('Mark as done').click();
+  await hides(page(), 'not sent yet');
+  await ui.lookAgain();
+  await settles(() => proxy.seen.at(-1), expect.objectContaining({ path: '/api/todos/1', status: 200 }));
+  await button('Open it again').click();
+  await settles(stored, ['Buy milk', 'Rest']);
+  await hides(page(), 'not sent yet');
+  await link('All todos').first().click();
+  await settles(() => proxy.seen.at(-1), expect.objectContaining({ path: '/api/todos', status: expect.any(Number) }));
+  await ui.add('Buy bread');
+  await checkbox('Rest').check();
+  await settles(stored, ['Buy milk', '✓ Rest', 'Buy bread']);
+  await hides(page(), 'not sent yet');
+  const methods = proxy.seen.map(({ method }) => method);
+  expect(methods.slice(methods.indexOf('POST'))).not.toContain('GET');
+  await setOffline(true);
+  await page().reload();
+  await settles(rows, ['Buy bread', 'Buy milk', 'Rest']);
+  await page().getByRole('checkbox', { name: 'Rest', checked: true }).waitFor();
+  expect(await checkbox('Buy milk').isChecked()).toBe(false);
+  expect(await page().getByText('not sent yet').count()).toBe(0);
+});
+
+test('Offline, the list is no portal’s page, and opens what was never opened before', async () => {
+  await openTwice('Buy milk', 'Rest');
+  const portal = { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Log in</h1>' };
+  proxy.fault = () => ({ answer: portal });
+  await page().reload();
+  await shows(page(), 'The server has a problem.');
+  await setOffline(true);
+  await page().reload();
+  await settles(rows, ['Rest', 'Buy milk']);
+  await page().goto('/todos/2');
+  await heading('Rest').waitFor();
+  await shows(page(), 'You are offline.');
+  await page().goto('/todos/edit/1');
+  await settles(() => description().inputValue(), 'Buy milk');
+  await page().goto('/todos/3');
+  await shows(page(), 'Todo 3 could not be loaded.');
+});
+
+test.each(['/todos', '/todos/1'])('A slow storage hides nothing that others have written: %s', async (path) => {
+  await store('Buy milk');
+  await open('/todos');
+  await checkbox('Buy milk').check();
+  await settles(stored, ['✓ Buy milk']);
+  await hides(page(), 'not sent yet');
+  await change(1, 'Buy oat milk');
+  await page().addInitScript(() => {
+    const released = new Promise((resolve) => addEventListener('release', resolve));
+    Object.defineProperty(IDBTransaction.prototype, 'oncomplete', {
+      set(this: IDBTransaction, done: () => void) {
+        this.addEventListener('complete', () => void released.then(done));
+      },
+    });
   });
+  const loaded = page().waitForResponse(`**/api${path}`);
+  await page().goto(path);
+  await (await loaded).finished();
+  await page().evaluate(() => new Promise((resolve) => setTimeout(() => setTimeout(resolve))));
+  await page().evaluate(() => dispatchEvent(new Event('release')));
+  await shows(page(), 'Buy oat milk');
+  await hides(page(), 'Loading…');
+  await page().evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+  expect(await page().getByText('Buy milk').count()).toBe(0);
+});
 
-  test('the latest that was seen, and what has changed since when the network is back', async () => {
-    await store('Buy milk');
-    await page().clock.install();
-    await open('/todos');
-    await store('Buy bread');
-    await page().reload();
-    await shows(page(), 'Buy bread');
-    await setOffline(true);
-    await page().reload();
-    await shows(page(), 'Buy bread');
-    await store('Buy soap');
-    await setOffline(false);
-    // The service worker may be back online after the page: then a later look, 15 s after the last one, finds the network.
-    const looksAgain = async () => {
-      await page().clock.runFor(15_000);
-      return link('Details: Buy soap').count();
-    };
-    await settles(looksAgain, 1);
-    await hides(page(), 'You are offline.');
-  });
+test('“The server cannot be reached” goes when it is back, and nothing is lost', async () => {
+  const cannot = 'The server cannot be reached. What is shown may be out of date.';
+  const looks = () => page().clock.runFor(16_000);
+  await page().clock.install();
+  await openTwice('Buy milk');
+  await store('Buy bread');
+  await looks();
+  await settles(rows, ['Buy bread', 'Buy milk']);
+  proxy.fault = () => ({ lose: 'request' });
+  proxy.pageFault = proxy.fault;
+  await looks();
+  await shows(page(), cannot);
+  proxy.fault = undefined;
+  proxy.seen.length = 0;
+  await looks();
+  await hides(page(), cannot);
+  // Nothing has changed.
+  expect(proxy.statuses('GET')).toEqual([304]);
+
+  proxy.fault = proxy.pageFault;
+  await ui.add('Rest');
+  await shows(page(), /^The server cannot be reached\. .*1 change is not sent yet\./);
+  await page().reload();
+  await shows(page(), /^The server cannot be reached\. .*1 change is not sent yet\./);
+  await settles(rows, ['Rest', 'Buy bread', 'Buy milk']);
+  proxy.fault = undefined;
+  await store('Buy soap');
+  await button('Try again').click();
+  await settles(stored, ['Buy milk', 'Buy bread', 'Buy soap', 'Rest']);
+  await hides(page(), 'not sent yet');
+  await looks();
+  await settles(rows, ['Rest', 'Buy soap', 'Buy bread', 'Buy milk']);
 });
 
 test('The pages can be installed', async () => {
@@ -50,99 +124,44 @@ test('The pages can be installed', async () => {
   const { installabilityErrors } = await devtools.send('Page.getInstallabilityErrors');
   // A window without a profile cannot install anything.
   expect(installabilityErrors.filter(({ errorId }) => errorId !== 'in-incognito')).toEqual([]);
-  const { data, errors } = await devtools.send('Page.getAppManifest');
+  const { errors } = await devtools.send('Page.getAppManifest');
   expect(errors).toEqual([]);
-  const { icons } = JSON.parse(data!) as { icons: { src: string; sizes: string; purpose?: string }[] };
-  expect(icons.map(({ sizes, purpose }) => [sizes, purpose])).toEqual([
-    ['192x192', undefined],
-    ['512x512', undefined],
-    ['512x512', 'maskable'],
-  ]);
-  for (const { src, sizes } of icons) {
-    const png = Buffer.from(await (await fetch(service().url + src)).arrayBuffer());
-    expect([src, `${png.readUInt32BE(16)}x${png.readUInt32BE(20)}`]).toEqual([src, sizes]);
-  }
 });
 
-describe('When the service is', () => {
-  const processes = processesOf('dist/main.js');
-  const settings = { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' };
-  let nextBuild: string;
-  beforeAll(async () => {
-    nextBuild = await buildNext();
-  });
-  afterAll(() => rm(nextBuild, { recursive: true }));
-
-  async function stop(service: ReturnType<typeof startProcess>) {
-    service.child.kill('SIGKILL');
-    await service.ended;
-  }
-
-  test('away, the page shows what it has; nothing that was typed is lost, and all works when it is back', async () => {
-    const first = processes.start(settings);
-    const url = await first.listening();
-    await openWithWorker(page(), `${url}/todos/new`);
-    await description().fill('Buy milk');
-    await stop(first);
-    await button('Save').click();
-    await checkbox('Buy milk').waitFor();
-    await shows(page(), /^The server cannot be reached\. .* 1 change is not sent yet\./);
-    await page().reload();
-    await shows(page(), /^The server cannot be reached\. .* 1 change is not sent yet\./);
-
-    const second = processes.start({ ...settings, PORT: new URL(url).port });
-    await second.listening();
-    await hides(page(), 'not sent yet');
-    await checkbox('Buy milk').check();
-    await shows(page(), /^“Buy milk” is done\.$/);
-    await page().reload();
-    await page().getByRole('link', { name: 'Done 1' }).waitFor();
-    await stop(second);
-    await page().reload();
-    await page().getByRole('checkbox', { name: 'Buy milk', checked: true }).waitFor();
-    await shows(page(), 'The server cannot be reached. What is shown may be out of date.');
-  });
-
-  test('another release, its page runs its own script at once, then offline too', async () => {
-    const first = processes.start(settings);
-    const url = await first.listening();
-    await openWithWorker(page(), url);
-    const [build] = await page().evaluate(() => caches.keys());
-    expect(await page().locator('html').getAttribute('data-release')).toBeNull();
-    await stop(first);
-
-    const ofNext = { ...settings, DATABASE_URL: processes.database.url, PORT: new URL(url).port };
-    const second = startProcess(join(nextBuild, 'main.js'), ofNext);
-    await second.listening();
-    await page().reload();
-    await page().locator('html[data-release=next]').waitFor();
-    await settles(async () => (await page().evaluate(() => caches.keys())).includes(build!), false);
-    await stop(second);
-    await page().reload();
-    await page().locator('html[data-release=next]').waitFor();
-  });
+test('The page of another release runs its own script at once, then offline too', async () => {
+  await open('/');
+  const builds = () => page().evaluate(async () => (await caches.keys()).filter((name) => name.startsWith('build')));
+  const [build] = await builds();
+  const next = await nextRelease();
+  expect(await page().locator('html[data-release]').count()).toBe(0);
+  proxy.pageFault = ({ url }) => next.get(url);
+  await page().reload();
+  await page().locator('html[data-release=next]').waitFor();
+  await settles(async () => (await builds()).includes(build!), false);
+  await setOffline(true);
+  await page().reload();
+  await page().locator('html[data-release=next]').waitFor();
 });
 
-/** Makes a build whose script and index page differ. @returns its folder */
-async function buildNext() {
-  const folder = await mkdtemp(join(tmpdir(), 'todos-'));
-  await cp('dist', folder, { recursive: true });
-  const inPublic = (...path: string[]) => join(folder, 'public', ...path);
-  for (const path of ['', 'assets']) {
-    for (const name of await readdir(inPublic(path))) if (/\.(br|gz)$/.test(name)) await rm(inPublic(path, name));
-  }
-  const script = (await readdir(inPublic('assets'))).find((name) => name.endsWith('.js'))!;
-  let worker = await readFile(inPublic('sw.js'), 'utf8');
-  const edit = async (path: string, change: (text: string) => string) => {
-    const before = await readFile(inPublic(path), 'utf8');
-    await writeFile(inPublic(path), change(before));
-    worker = worker.replaceAll(digest(before), digest(change(before)));
+/** Makes the responses of a release whose script and index page are others, by their paths. */
+async function nextRelease() {
+  const read = async (path: string) => (await fetch(service().url + path)).text();
+  const [html, worker] = [await read('/'), await read('/sw.js')];
+  const [path] = /\/assets\/[^"]+\.js/.exec(html)!;
+  const script = await read(path);
+  const next = {
+    html: html.replaceAll(path, '/assets/next.js'),
+    script: `document.documentElement.dataset.release='next';${script}`,
   };
-  await edit(join('assets', script), (text) => `document.documentElement.dataset.release='next';${text}`);
-  await rename(inPublic('assets', script), inPublic('assets', 'index-next.js'));
-  await edit('index.html', (text) => text.replace(script, 'index-next.js'));
-  await writeFile(inPublic('sw.js'), worker.replaceAll(script, 'index-next.js'));
-  return folder;
+  const digest = (text: string) => hash('sha256', text, 'base64');
+  const nextWorker = worker
+    .replaceAll(path, '/assets/next.js')
+    .replaceAll(digest(script), digest(next.script))
+    .replaceAll(digest(html), digest(next.html));
+  const answer = (type: string, body: string) => ({ answer: { status: 200, headers: { 'content-type': type }, body } });
+  return new Map<string | undefined, ReturnType<typeof answer>>([
+    ['/', answer('text/html', next.html)],
+    ['/assets/next.js', answer('text/javascript', next.script)],
+    ['/sw.js', answer('text/javascript', nextWorker)],
+  ]);
 }
-
-const digest = (text: string) => `sha256-${createHash('sha256').update(text).digest('base64')}`;

@@ -1,11 +1,19 @@
 import type { Page } from 'playwright-core';
 import { settles } from '../test/browser.ts';
 
+/** A text that took the place of another one, as its writer meant. */
+export interface Edit {
+  from: string;
+  to: string;
+  /** The page has asked, and the other's text was chosen. */
+  isDropped?: boolean;
+  isUndone?: boolean;
+}
+
 /** What a user has meant to do. */
 interface Diary {
   added: string[];
-  /** Texts by those that they replaced; `isDropped` where the page asked, and the other's was chosen. */
-  edits: { from: string; to: string; isDropped?: boolean }[];
+  edits: Edit[];
   /** Last state that was wanted, by the text that the todo was added with. */
   ticks: Map<string, boolean>;
   hasUndone: boolean;
@@ -56,21 +64,16 @@ export function randomUser(page: Page, name: string, random: (below: number) => 
       await more.evaluate((link: HTMLElement) => link.click());
       await page.locator('main').getByRole('link', { name: 'Edit' }).click();
       const field = page.locator('textarea');
-      const isOpen = await Promise.race([
-        field.waitFor().then(() => true),
-        page
-          .locator('.failure')
-          .first()
-          .waitFor()
-          .then(() => false),
-      ]).catch(() => false);
-      if (isOpen && (await field.count()) > 0 && (await page.locator('.versions').count()) === 0) {
+      await field.or(page.locator('.failure')).first().waitFor();
+      const asked = page.locator('.versions');
+      // One that shows what was typed earlier is left as it is.
+      const isUsed = (await asked.count()) > 0 || (await page.getByText('What you typed here before').count()) > 0;
+      if ((await field.count()) > 0 && !isUsed) {
         const from = await field.inputValue();
-        const edit: Diary['edits'][number] = { from, to: `${nameOf(from)}.${name}${diary.edits.length}` };
+        const edit: Edit = { from, to: `${nameOf(from)}.${name}${diary.edits.length}` };
         await field.fill(edit.to);
         diary.edits.push(edit);
         await page.getByRole('button', { name: 'Save' }).click();
-        const asked = page.locator('.versions');
         await Promise.race([field.waitFor({ state: 'detached' }), asked.waitFor()]);
         if ((await asked.count()) > 0) {
           edit.isDropped = true;
@@ -83,9 +86,8 @@ export function randomUser(page: Page, name: string, random: (below: number) => 
     async undo() {
       diary.hasUndone = true;
       await page.locator('h1').press('ControlOrMeta+z');
-      // An edit that is taken back before it is sent, where another person has written too, is not written at all.
       const [, text] = /Undone: “(.*)” is “/.exec(await page.locator('.notices').innerText()) ?? [];
-      for (const edit of diary.edits) if (edit.to === text) edit.isDropped = true;
+      for (const edit of diary.edits) if (edit.to === text) edit.isUndone = true;
     },
     async search() {
       const text = ['', 'A', 'B1', '.'][random(4)]!;
@@ -116,8 +118,7 @@ export function randomUser(page: Page, name: string, random: (below: number) => 
       const unsent = async () => {
         const stuck = page.getByRole('status').filter({ hasText: /(is|are) not saved\./ });
         if ((await stuck.count()) > 0) {
-          const which = stuck.getByText('Which?');
-          if ((await which.count()) > 0 && (await stuck.getByRole('listitem').count()) === 0) await which.click();
+          await stuck.locator('details').evaluateAll((all) => all.forEach((each) => each.setAttribute('open', '')));
           const words = stuck.locator('bdi').first();
           const text = await words.innerText();
           for (const edit of diary.edits) if (edit.to === text) edit.isDropped = true;
@@ -128,23 +129,11 @@ export function randomUser(page: Page, name: string, random: (below: number) => 
         const again = page.getByRole('status').getByRole('button', { name: 'Try again' });
         if ((await again.count()) > 0)
           await again.evaluate((button: HTMLElement) => button.click()).catch(() => undefined);
-        // Where the browser stores nothing, rows have a clock until they are saved.
-        if (isBlocked) return page.locator('.todos .waiting').allInnerTexts();
-        return page.evaluate(async () => {
-          const database = await new Promise<IDBDatabase>((resolve) => {
-            const request = indexedDB.open('todos');
-            request.onsuccess = () => resolve(request.result);
-          });
-          const changes = await new Promise<{ state: string }[]>((resolve) => {
-            const request = database.transaction('outbox').objectStore('outbox').getAll();
-            request.onsuccess = () => resolve(request.result as { state: string }[]);
-          });
-          database.close();
-          return changes.filter(({ state }) => state !== 'done');
-        });
+        // Rows have a clock until they are saved.
+        return page.locator('.todos .waiting').count();
       };
       // A request that was on its way when the connection went ends by the page's time limit of 15 seconds.
-      await settles(unsent, []).catch(() => settles(unsent, []));
+      await settles(unsent, 0).catch(() => settles(unsent, 0));
     },
   };
 }

@@ -1,14 +1,23 @@
 import { expect, test } from '@jest/globals';
+import type { Locator } from 'playwright-core';
 import { desktop, phone, settles, shows, useService } from '../test/browser.ts';
 import { axeFindsNothing } from './axe.ts';
 
 const ui = useService();
 const { page, open, service, storeMany, description, button, checkbox, heading } = ui;
 
+const scrolledBy = () => page().evaluate(() => scrollY);
+
 /** A phone whose keyboard is open. */
 const lowPhone = { width: 375, height: 400 };
 
-test('Notices never cover Save, on any window', async () => {
+/** Whether one is above or below the other. */
+async function isBeside(...elements: [Locator, Locator]) {
+  const [one, other] = await Promise.all(elements.map((element) => element.boundingBox()));
+  return one!.y >= other!.y + other!.height || one!.y + one!.height <= other!.y;
+}
+
+test('Notices never cover Save, on any window; the next page begins at its top', async () => {
   await open('/todos', 'Buy milk', 'Buy bread');
   await checkbox('Buy bread').press('Space');
   await shows(page(), '“Buy bread” is done.');
@@ -24,39 +33,31 @@ test('Notices never cover Save, on any window', async () => {
     for (const edge of ['top', 'bottom', 'Save']) {
       if (edge === 'Save') await button('Save').scrollIntoViewIfNeeded();
       else await page().evaluate((to) => scrollTo(0, to === 'top' ? 0 : document.body.scrollHeight), edge);
-      const save = (await button('Save').boundingBox())!;
-      const { y, height } = (await page().locator('.notice').boundingBox())!;
-      const isBeside = y >= save.y + save.height || y + height <= save.y;
-      expect([window, edge, isBeside]).toEqual([window, edge, true]);
+      expect([window, edge, await isBeside(page().locator('.notice'), button('Save'))]).toEqual([window, edge, true]);
     }
     // Nothing but Save itself would take a click.
     await button('Save').click({ trial: true });
   }
+  await button('Save').scrollIntoViewIfNeeded();
+  expect(await scrolledBy()).toBeGreaterThan(0);
   await button('Save').click();
   await shows(page(), 'Saved.');
+  await shows(page(), 'Mark as done');
+  await settles(scrolledBy, 0);
 });
 
 test('A notice never covers the row that was changed', async () => {
   await page().setViewportSize(phone);
-  await storeMany(30);
+  await storeMany(60);
   await open('/todos');
-  for (const place of [-1, 0]) {
-    await checkbox('Todo').first().waitFor();
-    // The box that is nearest to the end, or to the beginning, of the window.
-    const name = await page().evaluate((place) => {
-      const boxes = [...document.querySelectorAll<HTMLInputElement>('.todos input')];
-      const box = boxes.filter((each) => each.getBoundingClientRect().bottom < innerHeight).at(place)!;
-      box.click();
-      return box.ariaLabel!;
-    }, place);
-    const notice = page()
-      .locator('.notice')
-      .filter({ hasText: name.replace('Done: ', '') });
-    const row = page()
-      .getByRole('listitem')
-      .filter({ has: page().getByRole('checkbox', { name, exact: true }) });
-    const [over, under] = [(await notice.boundingBox())!, (await row.boundingBox())!];
-    expect(over.y >= under.y + under.height || over.y + over.height <= under.y).toBe(true);
+  for (const block of ['start', 'end'] as const) {
+    const name = `Todo number ${block === 'start' ? 20 : 30}`;
+    const row = page().getByRole('listitem').filter({ hasText: name });
+    await row.evaluate((item, block) => {
+      item.scrollIntoView({ block });
+      item.querySelector('input')!.click();
+    }, block);
+    expect(await isBeside(page().locator('.notice', { hasText: name }), row)).toBe(true);
   }
 });
 
@@ -98,7 +99,7 @@ test('Without JavaScript the page says what to do', async () => {
   await axeFindsNothing(page());
 });
 
-test('A long list is printed whole, in dark letters on white, also where the system is dark', async () => {
+test('A long list is printed whole, dark on white, with nothing to press', async () => {
   await storeMany(1_000);
   const colors = () =>
     page().evaluate(() => {
@@ -121,20 +122,18 @@ test('A long list is printed whole, in dark letters on white, also where the sys
   await page().emulateMedia({ colorScheme: 'dark', media: 'print' });
   await settles(() => rows.count(), 1_000);
   expect(await colors()).toEqual(['rgb(28, 32, 30)', 'rgb(255, 255, 255)']);
-  expect(await page().getByRole('link', { name: 'Details: ' }).count()).toBe(0);
+  for (const name of ['footer', 'header', '.tools', '.more', 'form'])
+    expect([name, await page().locator(name).first().isVisible()]).toEqual([name, false]);
+  expect(await rows.first().getByText('Todo number').isVisible()).toBe(true);
 });
 
-test('With forced colours done and open differ: the browser draws the boxes', async () => {
+test('Forced colours leave the boxes to the browser; nothing moves while it loads', async () => {
   await page().emulateMedia({ forcedColors: 'active' });
-  await open('/todos', 'Buy milk');
-  expect(await checkbox('Buy milk').evaluate((box) => getComputedStyle(box).appearance)).toBe('auto');
-});
-
-test('Nothing moves while a list loads, which a person may ask for', async () => {
-  const release = ui.proxy().hold('GET');
-  await page().goto(`${ui.proxy().url}/todos`);
+  const release = ui.proxy.hold('GET');
+  await ui.store('Buy milk');
+  await page().goto(`${ui.proxy.url}/todos`);
   await page().locator('.loading').waitFor();
   expect(await page().evaluate(() => document.getAnimations().length)).toBe(0);
   release();
-  await settles(() => page().locator('.loading').count(), 0);
+  expect(await checkbox('Buy milk').evaluate((box) => getComputedStyle(box).appearance)).toBe('auto');
 });

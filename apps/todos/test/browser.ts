@@ -41,16 +41,14 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
 /** Opens a page whose requests the service worker makes. */
 export async function openWithWorker(page: Page, url: string) {
   await page.goto(url);
-  const isServed = () =>
-    page.evaluate(async () => {
-      const { active } = (await navigator.serviceWorker.getRegistration()) ?? {};
-      return active?.state === 'activated' && navigator.serviceWorker.controller !== null;
-    });
-  await settles(isServed, true);
+  await settles(() => page.evaluate(() => navigator.serviceWorker.controller?.state), 'activated');
 }
 
-/** For a test file: the todos service on an empty database behind a proxy, and a fresh page for every test. */
-export function useService() {
+/**
+ * For a test file: the todos service on an empty database behind a proxy, and a fresh page for every test.
+ * @param options of the window, which is a desktop's otherwise
+ */
+export function useService(options: BrowserContextOptions = {}) {
   let service: TestService<TodosDatabase>;
   let browser: Browser;
   let opened: Awaited<ReturnType<typeof openPage>>;
@@ -66,7 +64,7 @@ export function useService() {
   beforeEach(async () => {
     await sql`alter table if exists hidden rename to todo`.execute(service.db);
     await sql`truncate todo restart identity`.execute(service.db);
-    opened = await openPage(browser, { baseURL: proxy().url });
+    opened = await openPage(browser, { baseURL: proxy.url, ...options });
   });
   afterEach(async () => {
     await page().context().close();
@@ -95,7 +93,7 @@ export function useService() {
     /** Stores todos, and opens a page of the client with the service worker on. */
     open: async (path: string, ...todos: string[]) => {
       await store(...todos);
-      await openWithWorker(page(), proxy().url + path);
+      await openWithWorker(page(), proxy.url + path);
     },
 
     setOffline: (isOffline: boolean) => page().context().setOffline(isOffline),
@@ -103,10 +101,7 @@ export function useService() {
 
     /** Stores as many todos as a person hardly writes. */
     storeMany: (count: number, done = 0) =>
-      sql`insert into todo (description, "isCompleted")
-        select 'Todo number ' || n, (n <= ${sql.lit(done)})::int from generate_series(1, ${sql.lit(count)}) n`.execute(
-        service.db,
-      ),
+      store(...Array.from({ length: count }, (_, n) => `${n < done ? '✓ ' : ''}Todo number ${n + 1}`)),
 
     /** Everything that is stored, as `✓ Description` or `Description`, in the order of the ids. */
     stored: async () => {
@@ -130,6 +125,7 @@ export function useService() {
 function locators(page: () => Page) {
   const named = (role: 'button' | 'link') => (name: string) => page().getByRole(role, { name, exact: true });
   const field = () => page().getByRole('textbox', { name: 'New todo' });
+  const description = () => page().getByLabel('Description', { exact: true });
   return {
     button: named('button'),
     link: named('link'),
@@ -138,12 +134,18 @@ function locators(page: () => Page) {
     searchField: () => page().getByRole('searchbox'),
     /** The field above the list, and that of the form. */
     field,
-    description: () => page().getByLabel('Description', { exact: true }),
+    description,
     rows: () => page().getByRole('listitem').allInnerTexts(),
     /** The filters of the list, with their counts. */
     filters: async () => {
       const texts = await page().getByRole('navigation', { name: 'Filter' }).getByRole('link').allInnerTexts();
       return texts.map((text) => text.trim().replace(/\s+/, ' '));
+    },
+
+    /** Saves a text by the form. */
+    save: async (text: string) => {
+      await description().fill(text);
+      await named('button')('Save').click();
     },
 
     /** Opens the form of a todo in the list, by way of its details. */

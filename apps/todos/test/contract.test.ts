@@ -29,36 +29,26 @@ describe('POST /api/todos', () => {
   });
 
   test.each([
-    ['a missing body', undefined],
-    ['a missing description', {}],
-    ['a null description', { description: null }],
-    ['an empty description', { description: '' }],
-    ['a blank description', { description: ' \n\t' }],
-  ])('answers 400 Description cannot be empty to %s', async (_, body) => {
-    expect(await send('POST', '/api/todos', body)).toEqual(answer(400, { message: 'Description cannot be empty' }));
+    ['a missing body', undefined, 'cannot be empty'],
+    ['a missing description', {}, 'cannot be empty'],
+    ['a null description', { description: null }, 'cannot be empty'],
+    ['an empty description', { description: '' }, 'cannot be empty'],
+    ['a blank description', { description: ' \n\t' }, 'cannot be empty'],
+    ['a number', { description: 12 }, 'must be a string'],
+    ['256 code points', { description: '😀'.repeat(256) }, 'must be at most 255 characters'],
+  ])('answers 400 to %s and stores nothing', async (_, body, reason) => {
+    expect(await send('POST', '/api/todos', body)).toEqual(answer(400, { message: `Description ${reason}` }));
     expect(await list()).toEqual([]);
   });
 
-  test('stores 255 code points and answers 400 to 256', async () => {
-    expect((await send('POST', '/api/todos', { description: '😀'.repeat(255) })).status).toBe(200);
-    expect(await send('POST', '/api/todos', { description: '😀'.repeat(256) })).toEqual(
-      answer(400, { message: 'Description must be at most 255 characters' }),
-    );
-  });
-
-  test.each([12, ['a']])('answers 400 to the description %j, which is not a string', async (description) => {
-    const expected = answer(400, { message: 'Description must be a string' });
-    expect(await send('POST', '/api/todos', { description })).toEqual(expected);
-  });
-
-  test.each(['\\u0000', '\\ud800'])('answers 400 to %s, which cannot be stored', async (text) => {
-    expect((await send('POST', '/api/todos', `{"description":"a${text}"}`)).status).toBe(400);
-    expect(await list()).toEqual([]);
+  test('stores 255 code points', async () => {
+    const id = await create('😀'.repeat(255));
+    expect(await list()).toEqual([{ id, description: '😀'.repeat(255), isCompleted: 0 }]);
   });
 });
 
 describe('GET /api/todos', () => {
-  test('answers 200 with all todos as an array, by id', async () => {
+  test('answers 200 with all todos as an array, by id, however many', async () => {
     expect(await send('GET', '/api/todos')).toEqual(answer(200, []));
     const ids = [await create('a'), await create('b'), await create('c')];
     await send('PUT', '/api/todos', { id: ids[0], description: 'z', isCompleted: 1 });
@@ -67,10 +57,7 @@ describe('GET /api/todos', () => {
       { id: ids[1], description: 'b', isCompleted: 0 },
       { id: ids[2], description: 'c', isCompleted: 0 },
     ]);
-  });
-
-  test('answers all of 1,234', async () => {
-    await sql`insert into todo (description) select 'todo ' || n from generate_series(1, 1234) n`.execute(service.db);
+    await sql`insert into todo (description) select 'todo ' || n from generate_series(1, 1231) n`.execute(service.db);
     expect(await list()).toHaveLength(1_234);
   });
 });
@@ -79,18 +66,11 @@ describe('GET /api/todos/:id', () => {
   test('answers 200 with the todo, by its id as parseInt(segment, 10) reads it', async () => {
     const id = await create();
     const todo = answer(200, { id, description: 'Buy milk', isCompleted: 0 });
-    for (const segment of [
-      id,
-      `${id}abc`,
-      `${id}.9`,
-      `${id}%2F2`,
-      `%20${id}`,
-      `+${id}`,
-      `0${id}`,
-      `${id}e3`,
-      `${id}%00`,
-    ])
-      expect(await send('GET', `/api/todos/${segment}`)).toEqual(todo);
+    for (const segment of ['#', '#abc', '#.9', '#%2F2', '%20#', '+#', '0#', '#e3', '#%00'])
+      expect(await send('GET', `/api/todos/${segment.replace('#', `${id}`)}`)).toEqual(todo);
+    // Other digits than decimal ones are not read: 0x1 is 0.
+    const response = await send('GET', `/api/todos/0x${id.toString(16)}`);
+    expect(response).toEqual(answer(404, { message: 'Todo not found' }));
   });
 
   test.each(['abc', '/', 'new', 'NaN', 'Infinity', '-', '%20', '%00', 'x1'])(
@@ -102,12 +82,6 @@ describe('GET /api/todos/:id', () => {
 
   test.each(['0', '-1', `${missingId}`, '9007199254740993', '9'.repeat(400)])('answers 404 to %s', async (segment) => {
     expect(await send('GET', `/api/todos/${segment}`)).toEqual(answer(404, { message: 'Todo not found' }));
-  });
-
-  test('does not read other digits than decimal ones: 0x1 is 0', async () => {
-    const id = await create();
-    const response = await send('GET', `/api/todos/0x${id.toString(16)}`);
-    expect(response).toEqual(answer(404, { message: 'Todo not found' }));
   });
 });
 
@@ -140,37 +114,26 @@ describe('PUT /api/todos', () => {
   ])('answers 400 to %s and changes nothing', async (_, change, message) => {
     const id = await create();
     const before = await list();
-    expect(await send('PUT', '/api/todos', { id, description: 'x', isCompleted: 1, ...change })).toEqual(
-      answer(400, { message }),
-    );
+    const response = await send('PUT', '/api/todos', { id, description: 'x', isCompleted: 1, ...change });
+    expect(response).toEqual(answer(400, { message }));
     expect(await list()).toEqual(before);
   });
 
   test.each([0, -1, missingId, 2 ** 53, 1e30, -1e300])('answers 404 Todo not found to the id %d', async (id) => {
     // The last id that JavaScript holds exactly.
     const last = { id: Number.MAX_SAFE_INTEGER, description: 'last', isCompleted: 0 };
-    await sql`insert into todo (id, description) overriding system value values (${last.id}, 'last')`.execute(
-      service.db,
-    );
-    expect(await send('PUT', '/api/todos', { id, description: 'x', isCompleted: 1 })).toEqual(
-      answer(404, { message: 'Todo not found' }),
-    );
+    await sql`insert into todo overriding system value values (${last.id}, 'last', 0)`.execute(service.db);
+    const response = await send('PUT', '/api/todos', { id, description: 'x', isCompleted: 1 });
+    expect(response).toEqual(answer(404, { message: 'Todo not found' }));
     expect(await list()).toEqual([last]);
   });
 });
 
 test.each([
-  ['GET', '/'],
-  ['GET', '/todos'],
-  ['GET', '/api//todos'],
-  ['GET', '/API/todos'],
-  ['GET', '/api/todos/1/2'],
-  ['POST', '/api/todos/1'],
-  ['PUT', '/api/todos/1'],
-  ['DELETE', '/api/todos'],
-  ['DELETE', '/api/todos/1'],
-  ['PATCH', '/api/todos/1'],
-])('%s %s is 404 Not found outside production mode', async (method, path) => {
+  ...['GET /', 'GET /todos', 'GET /api//todos', 'GET /API/todos', 'GET /api/todos/1/2', 'POST /api/todos/1'],
+  ...['PUT /api/todos/1', 'DELETE /api/todos', 'DELETE /api/todos/1', 'PATCH /api/todos/1'],
+])('%s is 404 Not found outside production mode', async (line) => {
+  const [method, path] = line.split(' ') as [string, string];
   expect(await send(method, path)).toEqual(answer(404, { message: 'Not found' }));
 });
 

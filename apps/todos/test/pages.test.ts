@@ -8,7 +8,7 @@ test('A user adds, edits, ticks and filters todos, and finds them after a reload
   const elsewhere: string[] = [];
   const failed: string[] = [];
   page().on('request', (request) => {
-    if (!request.url().startsWith(`${proxy().url}/`)) elsewhere.push(request.url());
+    if (!request.url().startsWith(`${proxy.url}/`)) elsewhere.push(request.url());
   });
   page().on('response', (response) => {
     if (response.status() >= 400) failed.push(`${response.request().method()} ${response.status()} ${response.url()}`);

@@ -30,46 +30,43 @@ interface Seen {
 export const forEver = new Promise<never>(() => undefined);
 
 /**
- * Starts a proxy in front of the service, where tests make faults that also a service worker meets.
- * `fault` decides about each request to the API; `seen` has those that have been passed on or answered.
+ * For a test file: a proxy in front of the service, where tests make faults that also a service worker meets. Each test begins
+ * without any.
  */
-async function startProxy(target: () => string) {
+export function useProxy(target: () => string) {
   const seen: Seen[] = [];
   const proxy = {
     url: '',
+    /** Requests to the API that have been passed on or answered. */
     seen,
+    /** Decides about each request to the API. */
     fault: undefined as ((incoming: IncomingMessage) => Fault | undefined) | undefined,
-    /** What happens to pages and their files. */
-    pageFault: undefined as Fault | undefined,
+    /** Decides about each request for a page or one of its files. */
+    pageFault: undefined as ((incoming: IncomingMessage) => Fault | undefined) | undefined,
     count: (method: string) => seen.filter((each) => each.method === method).length,
     statuses: (method: string) => seen.filter((each) => each.method === method).map(({ status }) => status),
     /** Holds the requests of a method, after a number of them. @returns what lets them pass */
     hold: (method: string, after = 0) => {
-      const { open, opened } = gate();
+      const { promise: before, resolve } = Promise.withResolvers<undefined>();
       let count = 0;
-      proxy.fault = (incoming) => (incoming.method === method && (count += 1) > after ? { before: opened } : undefined);
-      return open;
+      proxy.fault = (incoming) => (incoming.method === method && (count += 1) > after ? { before } : undefined);
+      return () => resolve(undefined);
     },
     /** Holds the response to the next GET of a path. @returns what lets it pass */
     holdNext: (path: string) => {
-      const { open, opened } = gate();
+      const { promise: after, resolve } = Promise.withResolvers<undefined>();
       proxy.fault = ({ method, url }) => {
         if (method !== 'GET' || url !== path) return undefined;
         proxy.fault = undefined;
-        return { after: opened };
+        return { after };
       };
-      return open;
-    },
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
+      return () => resolve(undefined);
     },
   };
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const { method = '', url: path = '', headers } = incoming;
     const isApi = path.startsWith('/api/');
-    const fault = (isApi ? proxy.fault?.(incoming) : proxy.pageFault) ?? {};
+    const fault = (isApi ? proxy.fault : proxy.pageFault)?.(incoming) ?? {};
     const drop = () => incoming.socket.destroy();
     await fault.before;
     if (fault.lose === 'request') return drop();
@@ -98,30 +95,19 @@ async function startProxy(target: () => string) {
     incoming.pipe(passed);
   };
   const server = createServer((incoming, outgoing) => void answer(incoming, outgoing));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return proxy;
-}
-
-/** For a test file: a proxy without faults for each test. */
-export function useProxy(target: () => string) {
-  let proxy: Awaited<ReturnType<typeof startProxy>>;
   beforeAll(async () => {
-    proxy = await startProxy(target);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
   beforeEach(() => {
-    proxy.fault = undefined;
-    proxy.pageFault = undefined;
-    proxy.seen.length = 0;
+    Object.assign(proxy, { fault: undefined, pageFault: undefined });
+    seen.length = 0;
   });
-  afterAll(() => proxy.stop());
-  return () => proxy;
-}
-
-/** A promise, and the function that settles it. */
-function gate() {
-  let open!: () => void;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { open, opened };
+  afterAll(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  return proxy;
 }
