@@ -43,8 +43,6 @@ test.each([
   ['postgres://db/items?schema=app', `${UNKNOWN}schema is not`],
   ['postgres://db/items?target_session_attrs=read-write', `${UNKNOWN}target_session_attrs is not`],
   ['postgres://db/items?ssl=true', `${UNKNOWN}ssl is not`],
-  ['postgres://db/items?user=a', `${UNKNOWN}user is not`],
-  ['postgres://a,b/db', SEVERAL],
   ['postgres://a:1,b:2/db', SEVERAL],
   ['postgres:///db?host=a,b', SEVERAL],
   ['postgres://a/db?port=1,2', SEVERAL],

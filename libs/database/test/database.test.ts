@@ -36,9 +36,8 @@ describe('Database', () => {
   });
 
   test('survives that its connection is killed, idle or in use', async () => {
-    let report: (lost: Error) => void;
-    const reported = new Promise<Error>((resolve) => (report = resolve));
-    const db = open({ onConnectionError: (lost) => report(lost) });
+    const { promise: reported, resolve } = Promise.withResolvers<Error>();
+    const db = open({ onConnectionError: resolve });
     await expect(sql`select pg_terminate_backend(pg_backend_pid())`.execute(db)).rejects.toThrow();
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
 
@@ -111,9 +110,9 @@ describe('Database', () => {
 
   test('has no time limit for migrations, whatever the database has', async () => {
     const observer = open();
-    await inDatabase(observer, "set statement_timeout = '50ms'");
-    await inDatabase(observer, "set lock_timeout = '50ms'");
-    await inDatabase(observer, "set transaction_timeout = '50ms'");
+    await inDatabase(observer, "set statement_timeout = '1500ms'");
+    await inDatabase(observer, "set lock_timeout = '1500ms'");
+    await inDatabase(observer, "set transaction_timeout = '1500ms'");
     const db = open({ purpose: 'migrations' });
     // Longer than a session of a request may take.
     await sql`select pg_sleep(1.9)`.execute(db);

@@ -46,7 +46,8 @@ test('Inserts at once, with keys and without, share one statement, and each gets
 
 test('Inserts at once whose keys have expired replace them, in two processes, too', async () => {
   const keys = Array.from({ length: 12 }, (_, n) => `${n}`);
-  const both = [1, 2].map(() => noteRepository(open({ poolMax: 4 })));
+  const pools = [1, 2].map(() => open<Tables>({ poolMax: 4 }));
+  const both = pools.map(noteRepository);
   for (let round = 0; round < 5; round += 1) {
     await sql`update idempotency_key set created_at = created_at - interval '25 hours'`.execute(db);
     const request = `${round}`;
@@ -56,6 +57,8 @@ test('Inserts at once whose keys have expired replace them, in two processes, to
     expect(new Set(await Promise.all(inserted)).size).toBe(keys.length);
   }
   expect(await countKeys()).toBe(keys.length);
+  // Waits for deletions of expired keys.
+  await Promise.all(pools.map((each) => each.destroy()));
 });
 
 test('Expired keys of some pages are deleted after each 64 inserts with a key, and no others are read', async () => {

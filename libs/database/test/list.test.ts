@@ -34,7 +34,6 @@ test('A list has all rows of the query, sorted by id, in chunks of at most 250',
 });
 
 test.each([
-  [10, 1],
   [250, 1],
   [251, 2],
   [1_000, 4],
