@@ -33,17 +33,7 @@ async function storedIds() {
 const answer = (status: number, body: unknown) => expect.objectContaining({ status, body });
 const missingId = 2 ** 40;
 
-/** The last id that JavaScript holds exactly. */
-const lastId = Number.MAX_SAFE_INTEGER;
-const createLast = () =>
-  sql`insert into item (id, title) overriding system value values (${lastId}, 'last')`.execute(service.db);
-
 describe('POST /v1/items', () => {
-  test('answers 201 with the id of the new item', async () => {
-    const response = await send('POST', '/v1/items', { title: 'Buy milk' });
-    expect(response).toEqual(answer(201, { id: expect.any(Number) }));
-  });
-
   test('stores an item in status Doing, with both timestamps set', async () => {
     const before = Date.now() - 1_000;
     const item = await read(await create());
@@ -70,9 +60,6 @@ describe('POST /v1/items', () => {
     [{ title: ' \t\n\u00a0'.repeat(151) }, 'Title cannot be empty'],
     [undefined, 'Title cannot be empty'],
     [{ title: 12 }, 'Title must be a string'],
-    [{ title: true }, 'Title must be a string'],
-    [{ title: ['a'] }, 'Title must be a string'],
-    [{ title: { a: 1 } }, 'Title must be a string'],
     [{ title: 'x'.repeat(151) }, 'Title must be at most 150 characters'],
     [{ title: 'a\0' }, 'Title must not contain NUL or unpaired surrogates'],
   ])('answers 400 to %j and stores nothing: %s', async (body, message) => {
@@ -80,33 +67,15 @@ describe('POST /v1/items', () => {
     expect(await storedIds()).toEqual([]);
   });
 
-  test('counts a title in code points: 150 emoji fit', async () => {
-    expect((await read(await create('😀'.repeat(150)))).title).toBe('😀'.repeat(150));
-  });
-
-  test('stores a title as it was sent, not trimmed', async () => {
-    const title = '  a\tb\u2028 \\ " %s $1 \u{1F469}\u200D\u{1F4BB} é e\u0301 \'; drop table item; -- ';
-    expect((await read(await create(title))).title).toBe(title);
-  });
-
   test('ignores a status, an id and unknown properties in the body', async () => {
-    const { body } = await send('POST', '/v1/items', {
-      title: 'a',
-      status: 'Finished',
-      id: missingId,
-      extra: { b: 1 },
-    });
-    const { id } = body as { id: number };
+    await send('POST', '/v1/items', { title: 'a', status: 'Finished', id: missingId, extra: { b: 1 } });
+    const [id] = await storedIds();
     expect(id).not.toBe(missingId);
-    expect(await read(id)).toMatchObject({ title: 'a', status: 'Doing' });
+    expect(await read(id!)).toMatchObject({ title: 'a', status: 'Doing' });
   });
 });
 
 describe('GET /v1/items', () => {
-  test('answers 200 and an empty array when there are no items', async () => {
-    expect(await send('GET', '/v1/items')).toEqual(answer(200, []));
-  });
-
   describe('of 25 items', () => {
     let ids: number[];
     beforeEach(async () => {
@@ -145,43 +114,36 @@ describe('GET /v1/items', () => {
       }
     });
 
+    test('leads to the other pages in Link and counts all items in X-Total-Count, HEAD too', async () => {
+      const link = (relation: string, page: number) => `<?page=${page}&limit=10>; rel="${relation}"`;
+      for (const method of ['GET', 'HEAD']) {
+        const { headers } = await send(method, '/v1/items?page=2&limit=10');
+        const links = [link('first', 1), link('prev', 1), link('next', 3), link('last', 3)].join(', ');
+        expect([headers.get('link'), headers.get('x-total-count')]).toEqual([links, '25']);
+      }
+    });
+
     test('uses the first value of a repeated parameter, and ignores others', async () => {
       expect(await list('?page=2&page=1&limit=5&limit=9')).toEqual(await list('?page=2&limit=5'));
       expect(await list('?other=2&page[]=2&Limit=1')).toEqual(await list());
     });
   });
-
-  test('leads to the other pages in Link and counts all items in X-Total-Count, HEAD too', async () => {
-    for (let n = 0; n < 12; n += 1) await create();
-    const link = (relation: string, page: number) => `<?page=${page}&limit=5>; rel="${relation}"`;
-    for (const method of ['GET', 'HEAD']) {
-      const { headers } = await send(method, '/v1/items?page=2&limit=5');
-      const links = [link('first', 1), link('prev', 1), link('next', 3), link('last', 3)].join(', ');
-      expect([headers.get('link'), headers.get('x-total-count')]).toEqual([links, '12']);
-    }
-  });
 });
 
-describe('GET /v1/items/summary', () => {
-  test('answers the number of finished items and of all', async () => {
-    expect(await send('GET', '/v1/items/summary')).toEqual(answer(200, { finished: 0, total: 0 }));
-    await create();
-    await send('PUT', `/v1/items/${await create()}`, { status: 'Finished' });
-    expect(await send('GET', '/v1/items/summary')).toEqual(answer(200, { finished: 1, total: 2 }));
-  });
-
-  test('follows every change', async () => {
-    const summary = async () => (await send('GET', '/v1/items/summary')).body;
-    const [first, second] = [await create(), await create()];
-    await send('PUT', `/v1/items/${first}`, { status: 'Finished', title: 'new' });
-    await send('PUT', `/v1/items/${second}`, { status: 'Finished' });
-    await send('PUT', `/v1/items/${second}`, { status: 'Finished' });
-    expect(await summary()).toEqual({ finished: 2, total: 2 });
-    await send('PUT', `/v1/items/${second}`, { status: 'Doing' });
-    await send('DELETE', `/v1/items/${first}`);
-    await send('DELETE', `/v1/items/${first}`);
-    expect(await summary()).toEqual({ finished: 0, total: 1 });
-  });
+test('GET /v1/items/summary counts finished items and all, after every change', async () => {
+  const expectSummary = async (finished: number, total: number) =>
+    expect(await send('GET', '/v1/items/summary')).toEqual(answer(200, { finished, total }));
+  await expectSummary(0, 0);
+  const [first, second] = [await create(), await create()];
+  await send('PUT', `/v1/items/${first}`, { status: 'Finished', title: 'new' });
+  await expectSummary(1, 2);
+  await send('PUT', `/v1/items/${second}`, { status: 'Finished' });
+  await send('PUT', `/v1/items/${second}`, { status: 'Finished' });
+  await expectSummary(2, 2);
+  await send('PUT', `/v1/items/${second}`, { status: 'Doing' });
+  await send('DELETE', `/v1/items/${first}`);
+  await send('DELETE', `/v1/items/${first}`);
+  await expectSummary(0, 1);
 });
 
 describe('PUT /v1/items/:id', () => {
@@ -211,26 +173,11 @@ describe('PUT /v1/items/:id', () => {
     expect(Date.now() - Date.parse(updated_at)).toBeLessThan(60_000);
   });
 
-  test('sets either status from either', async () => {
-    const id = await create();
-    for (const status of ['Finished', 'Finished', 'Doing', 'Doing']) {
-      expect((await send('PUT', `/v1/items/${id}`, { status })).status).toBe(200);
-      expect((await read(id)).status).toBe(status);
-    }
-  });
-
-  test('changes no other item', async () => {
-    const [id, other] = [await create(), await create('other')];
-    const before = await read(other);
-    await send('PUT', `/v1/items/${id}`, { title: 'new', status: 'Finished' });
-    expect(await read(other)).toEqual(before);
-  });
-
-  test('accepts the whole row that was read', async () => {
-    const id = await create();
-    const row = await read(id);
-    expect((await send('PUT', `/v1/items/${id}`, { ...row, title: 'new' })).status).toBe(200);
-    expect(await read(id)).toMatchObject({ id, title: 'new', created_at: row.created_at });
+  test('accepts the whole row that was read, and changes no other', async () => {
+    const [row, other] = [await read(await create()), await read(await create('other'))];
+    expect((await send('PUT', `/v1/items/${row.id}`, { ...row, title: 'new' })).status).toBe(200);
+    expect(await read(row.id)).toEqual({ ...row, title: 'new', updated_at: expect.any(String) });
+    expect(await read(other.id)).toEqual(other);
   });
 
   test.each([
@@ -239,11 +186,8 @@ describe('PUT /v1/items/:id', () => {
     [{ title: null, status: '' }, 'Nothing to update'],
     [{ title: ' ', status: null }, 'Nothing to update'],
     [{ title: 'new', status: 'doing' }, 'Status must be Doing or Finished'],
-    [{ title: 'new', status: ' ' }, 'Status must be Doing or Finished'],
-    [{ title: 'new', status: 1 }, 'Status must be Doing or Finished'],
     [{ title: 'x'.repeat(151) }, 'Title must be at most 150 characters'],
     [{ title: 5 }, 'Title must be a string'],
-    [{ title: 'a\0' }, 'Title must not contain NUL or unpaired surrogates'],
   ])('answers 400 to %j and changes nothing: %s', async (body, message) => {
     const id = await create();
     const before = await read(id);
@@ -258,44 +202,27 @@ describe('PUT /v1/items/:id', () => {
   });
 });
 
-describe('DELETE /v1/items/:id', () => {
-  test('removes the item for good', async () => {
-    const id = await create();
-    expect(await send('DELETE', `/v1/items/${id}`)).toEqual(answer(200, { message: 'Item deleted successfully' }));
-    expect(await send('GET', `/v1/items/${id}`)).toEqual(answer(404, { message: 'Item not found' }));
-    expect(await service.db.selectFrom('item').selectAll().execute()).toEqual([]);
-  });
-
-  test('removes no other item', async () => {
-    const [id, other] = [await create(), await create()];
-    await send('DELETE', `/v1/items/${id}`);
-    expect(await storedIds()).toEqual([other]);
-  });
-
-  test.each([undefined, '{}', '{"title":"ignored"}'])('works with a content type and the body %j', async (body) => {
-    const id = await create();
-    const response = await send('DELETE', `/v1/items/${id}`, body, { 'content-type': 'application/json' });
-    expect(response).toEqual(answer(200, { message: 'Item deleted successfully' }));
-  });
+test('DELETE /v1/items/:id removes the item for good, and no other', async () => {
+  const [id, other] = [await create(), await create()];
+  expect(await send('DELETE', `/v1/items/${id}`)).toEqual(answer(200, { message: 'Item deleted successfully' }));
+  expect(await send('GET', `/v1/items/${id}`)).toEqual(answer(404, { message: 'Item not found' }));
+  expect(await storedIds()).toEqual([other]);
+  await send('DELETE', `/v1/items/${other}`);
+  expect(await send('GET', '/v1/items')).toEqual(answer(200, []));
 });
 
 test('GET by id takes leading zeros and percent-encoded digits', async () => {
   const item = await read(await create());
-  for (const id of [`0${item.id}`, encodeDigits(item.id)])
+  for (const id of [`0${item.id}`, String(item.id).replaceAll(/\d/g, '%3$&')])
     expect(await send('GET', `/v1/items/${id}`)).toEqual(answer(200, item));
 });
 
-const encodeDigits = (id: number) => String(id).replaceAll(/\d/g, '%3$&');
-
 test.each([
   ['GET', '/'],
-  ['GET', '/v1'],
   ['GET', '/v1//items'],
   ['GET', '/V1/items'],
-  ['GET', '/v1/item'],
   ['GET', '/v1/items/1/2'],
   ['POST', '/v1/items/1'],
-  ['POST', '/v1/items/summary'],
   ['PUT', '/v1/items'],
   ['DELETE', '/v1/items'],
   ['PATCH', '/v1/items/1'],
@@ -309,28 +236,15 @@ describe.each(['GET', 'PUT', 'DELETE'])('%s by id', (method) => {
   test.each(['0', `${missingId}`, '9223372036854775808', `1${'0'.repeat(30)}`])(
     'answers 404 Item not found to %s',
     async (id) => {
-      await createLast();
+      // The last id that JavaScript holds exactly.
+      const lastId = Number.MAX_SAFE_INTEGER;
+      await sql`insert into item (id, title) overriding system value values (${lastId}, 'last')`.execute(service.db);
       expect(await send(method, `/v1/items/${id}`, body)).toEqual(answer(404, { message: 'Item not found' }));
       expect(await storedIds()).toEqual([lastId]);
     },
   );
 
-  const notIds = [
-    'abc',
-    '-1',
-    '1e3',
-    '1.5',
-    '0x10',
-    '12abc',
-    '+1',
-    '1%2F2',
-    '/',
-    'Summary',
-    '%20',
-    '1%00',
-    "1'--",
-    '٣',
-  ];
+  const notIds = ['abc', '-1', '1e3', '1.5', '0x10', '12abc', '1%2F2', '/', 'Summary', '%20', '1%00', "1'--", '٣'];
   test.each(notIds)('answers 400 Invalid id to %s', async (id) => {
     await create();
     expect(await send(method, `/v1/items/${id}`, body)).toEqual(answer(400, { message: 'Invalid id' }));

@@ -51,15 +51,7 @@ const deleted = answer(200, { message: 'Programming language deleted successfull
 const taken = answer(409, { message: 'Name is taken by another programming language' });
 const missingId = 2 ** 40;
 
-test('GET / answers 200 and the message ok', async () => {
-  expect(await send('GET', '/')).toEqual(answer(200, { message: 'ok' }));
-});
-
 describe('GET /programming-languages', () => {
-  test('answers 200 with data and meta, data being empty when there are no records', async () => {
-    expect(await send('GET', path)).toEqual(answer(200, { data: [], meta: { page: 1 } }));
-  });
-
   test('answers all eight fields of each record', async () => {
     const before = Date.now() - 1_000;
     const record = await create();
@@ -82,12 +74,8 @@ describe('GET /programming-languages', () => {
       all = rows.map(({ id }) => id).sort((a, b) => a - b);
     });
 
-    test('answers records 1 to 10 by id when page is omitted, whatever limit says', async () => {
-      expect(await ids()).toEqual(all.slice(0, 10));
-      expect(await ids('?limit=3')).toEqual(all.slice(0, 10));
-    });
-
-    test('answers records 11 to 16 with page=2, and says so in meta', async () => {
+    test('answers 10 records a page by id, whatever limit says, and the page in meta', async () => {
+      for (const query of ['', '?limit=3']) expect(await ids(query)).toEqual(all.slice(0, 10));
       expect(await ids('?page=2')).toEqual(all.slice(10));
       expect((await send('GET', `${path}?page=2&page=1`)).body).toMatchObject({ meta: { page: 2 } });
     });
@@ -97,12 +85,9 @@ describe('GET /programming-languages', () => {
       for (const page of ['2147483648', '9'.repeat(400)]) expect(await list(`?page=${page}`)).toEqual([]);
     });
 
-    test.each(['abc', '0', '-1', '2.5', '1e3', '', '01', '+2', '%00', '&page[]=2'])(
-      'answers page 1 to page=%s',
-      async (page) => {
-        expect((await send('GET', `${path}?page=${page}`)).body).toMatchObject({ meta: { page: 1 } });
-      },
-    );
+    test.each(['abc', '0', '-1', '2.5', '', '&page[]=2'])('answers page 1 to page=%s', async (page) => {
+      expect((await send('GET', `${path}?page=${page}`)).body).toMatchObject({ meta: { page: 1 } });
+    });
 
     test('leads to the other pages in Link and counts all records in X-Total-Count, HEAD too', async () => {
       for (const method of ['GET', 'HEAD']) {
@@ -117,7 +102,6 @@ describe('GET /programming-languages', () => {
       for (const id of [all[0], all[3], all[15]]) await send('DELETE', `${path}/${id}`);
       const left = all.filter((_, index) => ![0, 3, 15].includes(index));
       expect([...(await ids()), ...(await ids('?page=2'))]).toEqual(left);
-      expect((await send('GET', path)).headers.get('x-total-count')).toBe('13');
     });
   });
 });
@@ -128,13 +112,10 @@ describe.each(encodings)('POST and PUT, %s', (_, encoded) => {
   const post = (body: Fields) => send('POST', path, ...encoded(body));
   const put = (id: number | string, body: Fields) => send('PUT', `${path}/${id}`, ...encoded(body));
 
-  test('POST inserts a record from the five fields', async () => {
+  test('insert and replace the five fields of a record', async () => {
     expect(await post(python)).toEqual(created);
+    const [{ id, created_at }] = (await stored()) as [Language];
     expect(await stored()).toEqual([expect.objectContaining(python)]);
-  });
-
-  test('PUT replaces the five fields', async () => {
-    const { id, created_at } = await create();
     expect(await put(id, rust)).toEqual(updated);
     expect(await stored()).toEqual([expect.objectContaining({ id, ...rust, created_at })]);
   });
@@ -157,13 +138,6 @@ describe.each(encodings)('POST and PUT, %s', (_, encoded) => {
     expect(await stored()).toEqual([expect.objectContaining(expected), expect.objectContaining(expected)]);
   });
 
-  test('store a name of 255 code points as it was sent, not trimmed', async () => {
-    const name = "  C++ & C#=100%\t\"' \\ $1 \u{1F469}\u200D\u{1F4BB} é '; drop table programming_language; -- ";
-    for (const each of [name, '😀'.repeat(255)])
-      expect(await post({ name: each, released_year: 1991 })).toEqual(created);
-    expect((await stored()).map((record) => record.name)).toEqual([name, '😀'.repeat(255)]);
-  });
-
   test.each<[Fields, string]>([
     [{ released_year: 1991 }, 'Name cannot be empty'],
     [{ name: '', released_year: 1991 }, 'Name cannot be empty'],
@@ -173,12 +147,9 @@ describe.each(encodings)('POST and PUT, %s', (_, encoded) => {
     [{ name: 'a' }, 'Released year cannot be empty'],
     [{ name: 'a', released_year: '' }, 'Released year cannot be empty'],
     [{ name: 'a', released_year: ' 1995' }, year],
-    [{ name: 'a', released_year: '1e3' }, year],
     [{ name: 'a', released_year: 1995.5 }, year],
     [{ name: 'a', released_year: 2_147_483_648 }, year],
     [{ name: 'a', released_year: 1991, githut_rank: 'abc' }, year.replace('Released year', 'Githut rank')],
-    [{ name: 'a', released_year: 1991, pypl_rank: '9'.repeat(400) }, year.replace('Released year', 'Pypl rank')],
-    [{ name: 'a', released_year: 1991, tiobe_rank: 'true' }, year.replace('Released year', 'Tiobe rank')],
   ])('answer 400 to %j and change nothing: %s', async (body, message) => {
     const record = await create();
     expect(await post(body)).toEqual(answer(400, { message }));
@@ -196,21 +167,10 @@ describe.each(encodings)('POST and PUT, %s', (_, encoded) => {
 });
 
 describe('POST /programming-languages', () => {
-  test('gives increasing ids, and none a second time', async () => {
-    const first = await create();
-    await send('DELETE', `${path}/${first.id}`);
-    const [second, third] = [await create(), await create(rust)];
-    expect(second.id).toBeGreaterThan(first.id);
-    expect(third.id).toBeGreaterThan(second.id);
-  });
-
   test('ignores unknown properties, and an id and timestamps', async () => {
-    expect(await send('POST', path, { ...python, id: missingId, created_at: '1970-01-01', extra: 'x' })).toEqual(
-      created,
-    );
-    const [record] = await stored();
-    expect(record!.id).not.toBe(missingId);
-    expect(record!.created_at).not.toMatch(/^1970/);
+    const record = await create({ ...python, id: missingId, created_at: '1970-01-01', extra: 'x' });
+    expect(record.id).not.toBe(missingId);
+    expect(record.created_at).not.toMatch(/^1970/);
   });
 
   test.each([
@@ -218,16 +178,8 @@ describe('POST /programming-languages', () => {
     [undefined, 'Name cannot be empty'],
     [{ name: 12, released_year: 1991 }, 'Name must be a string'],
     [{ name: 'a', released_year: null }, 'Released year cannot be empty'],
-    [{ name: 'a', released_year: [1995] }, year],
-    [{ name: 'a', released_year: 1991, githut_rank: true }, year.replace('Released year', 'Githut rank')],
   ])('answers 400 to %j in JSON: %s', async (body, message) => {
     expect(await send('POST', path, body)).toEqual(answer(400, { message }));
-  });
-
-  test('takes null in JSON for a rank that is missing', async () => {
-    const none = { githut_rank: null, pypl_rank: null, tiobe_rank: null };
-    expect(await send('POST', path, { name: 'a', released_year: 1991, ...none })).toEqual(created);
-    expect(await stored()).toEqual([expect.objectContaining(none)]);
   });
 
   test('takes names that differ in case for two', async () => {
@@ -260,26 +212,15 @@ describe('POST /programming-languages', () => {
 describe('PUT /programming-languages/:id', () => {
   const put = (id: number | string, body: unknown) => send('PUT', `${path}/${id}`, body);
 
-  test('refreshes updated_at and keeps created_at', async () => {
-    const { id } = await create();
+  test('accepts the whole record that was read, sets updated_at, and changes no other', async () => {
     const longAgo = '1970-01-01T00:00:00.000Z';
+    await create();
     await service.db.updateTable('programming_language').set({ created_at: longAgo, updated_at: longAgo }).execute();
-    await put(id, python);
-    const [record] = await stored();
-    expect(record!.created_at).toBe(longAgo);
-    expect(Date.now() - Date.parse(record!.updated_at)).toBeLessThan(60_000);
-  });
-
-  test('accepts the whole record that was read, its name included, and changes no other', async () => {
-    const [record, other] = [await create(), await create(rust)];
+    const [record, other] = [(await stored())[0]!, await create(rust)];
     expect(await put(record.id, { ...record, githut_rank: 40 })).toEqual(updated);
-    expect(await stored()).toEqual([{ ...record, githut_rank: 40, updated_at: expect.any(String) }, other]);
-  });
-
-  test('takes leading zeros and percent-encoded digits', async () => {
-    const { id } = await create();
-    for (const written of [`0${id}`, String(id).replaceAll(/\d/g, '%3$&')])
-      expect(await put(written, rust)).toEqual(updated);
+    const [after, ...others] = await stored();
+    expect([after, others]).toEqual([{ ...record, githut_rank: 40, updated_at: expect.any(String) }, [other]]);
+    expect(Date.now() - Date.parse(after!.updated_at)).toBeLessThan(60_000);
   });
 
   test('checks the body before it looks for the record, whose name it need not free', async () => {
@@ -290,18 +231,11 @@ describe('PUT /programming-languages/:id', () => {
   });
 });
 
-describe('DELETE /programming-languages/:id', () => {
-  test('removes the record and no other, and frees the name', async () => {
-    const [{ id }, other] = [await create(), await create(rust)];
-    expect(await send('DELETE', `${path}/${id}`)).toEqual(deleted);
-    expect(await stored()).toEqual([other]);
-    expect(await send('POST', path, python)).toEqual(created);
-  });
-
-  test.each(['application/json', formType['content-type']])('works with content type %s and no body', async (type) => {
-    const { id } = await create();
-    expect(await send('DELETE', `${path}/${id}`, undefined, { 'content-type': type })).toEqual(deleted);
-  });
+test('DELETE /programming-languages/:id removes the record and no other, and frees the name', async () => {
+  const [{ id }, other] = [await create(), await create(rust)];
+  expect(await send('DELETE', `${path}/${id}`)).toEqual(deleted);
+  expect(await stored()).toEqual([other]);
+  expect((await create()).id).toBeGreaterThan(other.id);
 });
 
 describe.each([
@@ -323,10 +257,7 @@ describe.each([
 
 test.each([
   ['GET', `${path}/1`],
-  ['GET', `${path}//`],
-  ['GET', '/programming-language'],
   ['GET', '/Programming-Languages'],
-  ['POST', `${path}/1`],
   ['POST', '/'],
   ['PUT', path],
   ['DELETE', path],

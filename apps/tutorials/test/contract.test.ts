@@ -21,7 +21,6 @@ async function create(fields: Partial<Tutorial> = {}) {
   return body as Tutorial;
 }
 
-const read = async (id: number) => (await send('GET', `/api/tutorials/${id}`)).body;
 const stored = () => service.db.selectFrom('tutorial').selectAll().orderBy('id').execute();
 const answer = (status: number, body: unknown) => expect.objectContaining({ status, body });
 const message = (status: number, message: string) => answer(status, { message });
@@ -33,15 +32,11 @@ const wrongFields: [object, string][] = [
   [{ title: '' }, 'Content can not be empty!'],
   [{ title: ' \t\n\u00a0', description: 'new' }, 'Content can not be empty!'],
   [{ title: 12 }, 'Title must be a string'],
-  [{ title: ['a'] }, 'Title must be a string'],
   [{ title: '😀'.repeat(256) }, 'Title must be at most 255 characters'],
   [{ title: 'a\0' }, 'Title must not contain NUL or unpaired surrogates'],
   [{ description: 12 }, 'Description must be a string'],
-  [{ description: {} }, 'Description must be a string'],
   [{ description: 'a\0' }, 'Description must not contain NUL or unpaired surrogates'],
   [{ published: 'true' }, 'Published must be a boolean'],
-  [{ published: '' }, 'Published must be a boolean'],
-  [{ published: 1 }, 'Published must be a boolean'],
 ];
 
 describe('POST /api/tutorials', () => {
@@ -61,11 +56,6 @@ describe('POST /api/tutorials', () => {
     },
   );
 
-  test('gives increasing ids', async () => {
-    const ids = [(await create()).id, (await create()).id, (await create()).id];
-    expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
-  });
-
   test.each([undefined, {}, { description: 'a', published: true }, { title: null }, { title: ' '.repeat(256) }])(
     'answers 400 Content can not be empty! to %j',
     async (body) => {
@@ -78,46 +68,27 @@ describe('POST /api/tutorials', () => {
     expect(await send('POST', '/api/tutorials', { title: 'Fastify', ...fields })).toEqual(message(400, text));
     expect(await stored()).toEqual([]);
   });
-
-  test('stores title and description as they were sent, not trimmed', async () => {
-    const text = '  a\tb\u2028 \\ " %s $1 \u{1F469}\u200D\u{1F4BB} é e\u0301 \'; drop table tutorial; -- ';
-    for (const fields of [
-      { title: text, description: text },
-      { title: '😀'.repeat(255), description: ' \n' },
-      { title: 'a', description: '😀'.repeat(100_000) },
-    ])
-      expect(await read((await create(fields)).id)).toMatchObject(fields);
-  });
 });
 
-describe('GET /api/tutorials', () => {
-  test('answers 200 and an empty array when there are no tutorials', async () => {
-    expect(await send('GET', '/api/tutorials')).toEqual(answer(200, []));
-  });
-
-  test('answers all fields of all tutorials as a bare array by id, also after an update', async () => {
-    const tutorials = [await create(), await create({ description: 'b', published: true })];
-    await send('PUT', `/api/tutorials/${tutorials[0]!.id}`, { published: false });
-    expect(await send('GET', '/api/tutorials')).toEqual(answer(200, tutorials));
-  });
+test('GET /api/tutorials answers all tutorials as a bare array by id, also after a PUT', async () => {
+  expect(await send('GET', '/api/tutorials')).toEqual(answer(200, []));
+  const tutorials = [await create(), await create({ description: 'b', published: true })];
+  await send('PUT', `/api/tutorials/${tutorials[0]!.id}`, { published: false });
+  expect(await send('GET', '/api/tutorials')).toEqual(answer(200, tutorials));
 });
 
 describe('GET /api/tutorials/published', () => {
-  test('answers all fields of the published tutorials, in the order of their ids', async () => {
-    const first = await create({ published: true });
-    await create({ published: false });
-    const third = await create({ published: true });
+  test('answers all fields of the published tutorials by id, as PUT sets and clears the flag', async () => {
+    const [first, second, third] = [await create({ published: true }), await create(), await create()];
+    await send('PUT', `/api/tutorials/${third.id}`, { published: true });
     await send('PUT', `/api/tutorials/${first.id}`, { published: true });
     for (const query of ['', '/', '?title=zzz'])
-      expect(await send('GET', `/api/tutorials/published${query}`)).toEqual(answer(200, [first, third]));
-  });
-
-  test('follows the flag as PUT sets and clears it', async () => {
-    const tutorial = await create();
-    await send('PUT', `/api/tutorials/${tutorial.id}`, { published: true });
-    expect((await send('GET', '/api/tutorials/published')).body).toEqual([{ ...tutorial, published: true }]);
-    await send('PUT', `/api/tutorials/${tutorial.id}`, { published: false });
-    expect(await send('GET', '/api/tutorials/published')).toEqual(answer(200, []));
+      expect(await send('GET', `/api/tutorials/published${query}`)).toEqual(
+        answer(200, [first, { ...third, published: true }]),
+      );
+    await send('PUT', `/api/tutorials/${first.id}`, { published: false });
+    await send('DELETE', `/api/tutorials/${second.id}`);
+    expect((await send('GET', '/api/tutorials/published')).body).toEqual([{ ...third, published: true }]);
   });
 
   test('reads no tutorials that are not published, however many there are', async () => {
@@ -139,21 +110,12 @@ describe('GET /api/tutorials/published', () => {
       return rows[0]!.count;
     }
   });
-
-  test.each(['PUT', 'DELETE'])('is not a tutorial: %s answers 400 Invalid id', async (method) => {
-    const body = method === 'PUT' ? { title: 'new' } : undefined;
-    expect(await send(method, '/api/tutorials/published', body)).toEqual(message(400, 'Invalid id'));
-  });
 });
 
-describe('GET /api/tutorials/:id', () => {
-  test('answers 200 with all fields of the tutorial, also to leading zeros and percent-encoded digits', async () => {
-    await create({ title: 'other' });
-    const tutorial = await create({ description: 'Routes', published: true });
-    expect(await send('GET', `/api/tutorials/${tutorial.id}`)).toEqual(answer(200, tutorial));
-    for (const id of [`000${tutorial.id}`, String(tutorial.id).replaceAll(/\d/g, '%3$&')])
-      expect(await send('GET', `/api/tutorials/${id}`)).toEqual(answer(200, tutorial));
-  });
+test('GET /api/tutorials/:id takes leading zeros and percent-encoded digits', async () => {
+  const tutorial = await create({ description: 'Routes', published: true });
+  for (const id of [tutorial.id, `000${tutorial.id}`, String(tutorial.id).replaceAll(/\d/g, '%3$&')])
+    expect(await send('GET', `/api/tutorials/${id}`)).toEqual(answer(200, tutorial));
 });
 
 describe('PUT /api/tutorials/:id', () => {
@@ -161,27 +123,16 @@ describe('PUT /api/tutorials/:id', () => {
 
   test.each<[object, Partial<Tutorial>]>([
     [{ title: ' new ' }, { title: ' new ' }],
-    [{ title: '😀'.repeat(255) }, { title: '😀'.repeat(255) }],
     [{ description: '' }, { description: '' }],
     [{ published: false }, { published: false }],
-    [
-      { title: 'n', description: 'e', published: false },
-      { title: 'n', description: 'e', published: false },
-    ],
     [{ title: 'new', description: null, published: null }, { title: 'new' }],
     [{ title: null, published: false }, { published: false }],
     [{ id: missingId, title: 'new', createdAt: 1 }, { title: 'new' }],
-    [before, {}],
+    [{ ...before, id: 1, published: false }, { published: false }],
   ])('changes only the fields that are present: %j', async (body, changes) => {
     const [tutorial, other] = [await create(before), await create({ title: 'other' })];
     expect(await send('PUT', `/api/tutorials/${tutorial.id}`, body)).toEqual(updated);
     expect(await stored()).toEqual([{ ...tutorial, ...changes }, other]);
-  });
-
-  test('accepts the whole row that was read', async () => {
-    const row = await create(before);
-    expect(await send('PUT', `/api/tutorials/${row.id}`, { ...row, published: false })).toEqual(updated);
-    expect(await stored()).toEqual([{ ...row, published: false }]);
   });
 
   test.each([undefined, {}, { id: 7 }, { name: 'x', Title: 'y' }, { title: null, description: null, published: null }])(
@@ -208,22 +159,10 @@ describe('PUT /api/tutorials/:id', () => {
   });
 });
 
-describe('DELETE /api/tutorials/:id', () => {
-  test('removes the tutorial for good, and no other', async () => {
-    const [{ id }, other] = [await create(), await create()];
-    expect(await send('DELETE', `/api/tutorials/${id}`)).toEqual(message(200, 'Tutorial was deleted successfully!'));
-    expect(await stored()).toEqual([other]);
-    expect((await send('DELETE', `/api/tutorials/${id}`)).status).toBe(404);
-  });
-
-  test.each([undefined, '{}'])('works with a content type and the body %j, as that of all does', async (body) => {
-    const { id } = await create();
-    const typed = { 'content-type': 'application/json' };
-    const response = await send('DELETE', `/api/tutorials/${id}`, body, typed);
-    expect(response).toEqual(message(200, 'Tutorial was deleted successfully!'));
-    const all = await send('DELETE', '/api/tutorials', body, typed);
-    expect(all).toEqual(message(200, '0 Tutorials were deleted successfully!'));
-  });
+test('DELETE /api/tutorials/:id removes the tutorial for good, and no other', async () => {
+  const [{ id }, other] = [await create(), await create()];
+  expect(await send('DELETE', `/api/tutorials/${id}`)).toEqual(message(200, 'Tutorial was deleted successfully!'));
+  expect(await stored()).toEqual([other]);
 });
 
 const whenMissing: Record<string, (id: string) => string> = {
@@ -248,7 +187,7 @@ describe.each(['GET', 'PUT', 'DELETE'])('%s by id', (method) => {
     },
   );
 
-  test.each(['abc', '-1', '12abc', '1%2F2', 'Published', '%20', '1%00'])('answers 400 Invalid id to %s', async (id) => {
+  test.each(['abc', '-1', '12abc', '1%2F2', 'Published', '1%00'])('answers 400 Invalid id to %s', async (id) => {
     const tutorial = await create();
     expect(await send(method, `/api/tutorials/${id}`, body)).toEqual(message(400, 'Invalid id'));
     expect(await stored()).toEqual([tutorial]);
@@ -257,10 +196,8 @@ describe.each(['GET', 'PUT', 'DELETE'])('%s by id', (method) => {
 
 test.each([
   ['GET', '/'],
-  ['GET', '/api//tutorials'],
   ['GET', '/API/tutorials'],
   ['GET', '/api/tutorials/1/2'],
-  ['POST', '/api/tutorials/1'],
   ['POST', '/api/tutorials/published'],
   ['PUT', '/api/tutorials'],
   ['PATCH', '/api/tutorials/1'],

@@ -14,21 +14,20 @@ const stored = () => service.db.selectFrom('tutorial').selectAll().execute();
 const removed = (count: number) =>
   expect.objectContaining({ status: 200, body: { message: `${count} Tutorials were deleted successfully!` } });
 
-async function create(count: number) {
-  for (let n = 0; n < count; n += 1) await send('POST', '/api/tutorials', { title: `${n}`, published: n % 2 === 0 });
-}
+const create = () => send('POST', '/api/tutorials', { title: 'a' });
 
-test.each([0, 1, 3])('The message says how many have been removed, whatever the query: %i', async (count) => {
-  await create(count);
+test('The message says how many have been removed, whatever the query, and no id comes back', async () => {
+  await create();
+  await send('POST', '/api/tutorials', { title: 'b', published: true });
   const ids = (await stored()).map(({ id }) => id);
-  expect(await send('DELETE', '/api/tutorials?title=0')).toEqual(removed(count));
-  expect((await send('GET', '/api/tutorials')).body).toEqual([]);
-  await create(1);
+  expect(await send('DELETE', '/api/tutorials?title=a')).toEqual(removed(2));
+  expect(await send('DELETE', '/api/tutorials')).toEqual(removed(0));
+  await create();
   expect((await stored())[0]!.id).toBeGreaterThan(Math.max(...ids));
 });
 
 test('All are removed while somebody reads the table for long, as a backup does', async () => {
-  await create(1);
+  await create();
   await service.db.transaction().execute(async (backup) => {
     await backup.selectFrom('tutorial').select('id').execute();
     expect(await send('DELETE', '/api/tutorials')).toEqual(removed(1));
@@ -37,7 +36,7 @@ test('All are removed while somebody reads the table for long, as a backup does'
 });
 
 test('Twenty that wait for a locked table leave connections to readers', async () => {
-  await create(1);
+  await create();
   let deletions: Promise<unknown>[] = [];
   await service.db.transaction().execute(async (locking) => {
     await sql`lock table tutorial in share mode`.execute(locking);
@@ -54,10 +53,7 @@ test('Twenty that wait for a locked table leave connections to readers', async (
 test('All are removed while others change some of them', async () => {
   const count = 20_000;
   for (let turn = 0; turn < 5; turn += 1) {
-    for (let part = 0; part < 10; part += 1)
-      await sql`insert into tutorial (title, description) select 'a', '' from generate_series(1, ${sql.lit(count / 10)})`.execute(
-        service.db,
-      );
+    await sql`insert into tutorial (title) select 'a' from generate_series(1, ${sql.lit(count)})`.execute(service.db);
     const [first, second] = await service.db.selectFrom('tutorial').select('id').limit(2).execute();
     const removal = send('DELETE', '/api/tutorials');
     const change = ({ id }: { id: number }) => send('PUT', `/api/tutorials/${id}`, { title: 'b' });
@@ -68,22 +64,9 @@ test('All are removed while others change some of them', async () => {
 });
 
 test('Each tutorial is counted once while others create, read and remove', async () => {
-  const turns = Array.from({ length: 40 }, (_, n) => n);
-  const answers = await Promise.all(
-    turns.map(async (n) => {
-      if (n % 4 === 3) return send('DELETE', '/api/tutorials');
-      const [created] = await Promise.all([
-        send('POST', '/api/tutorials', { title: 'a' }),
-        send('GET', '/api/tutorials'),
-      ]);
-      return created;
-    }),
-  );
-  const counts = answers
-    .filter(({ status }) => status === 200)
-    .map(({ body }) => parseInt((body as { message: string }).message, 10));
-  expect(counts).toHaveLength(10);
-  expect(answers.filter(({ status }) => status === 201)).toHaveLength(30);
-  const left = await stored();
-  expect(counts.reduce((sum, count) => sum + count, left.length)).toBe(30);
+  const turn = () => [create(), send('GET', '/api/tutorials'), create(), create(), send('DELETE', '/api/tutorials')];
+  const answers = await Promise.all(Array.from({ length: 10 }, turn).flat());
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 201]));
+  const counts = answers.flatMap(({ body }) => Number.parseInt((body as { message?: string }).message ?? '0', 10));
+  expect(counts.reduce((sum, count) => sum + count, (await stored()).length)).toBe(30);
 });

@@ -21,60 +21,34 @@ async function search(query: string) {
   const { status, body } = await service.request('GET', `/api/tutorials${query}`);
   return [status, status === 200 ? (body as { title: string }[]).map(({ title }) => title) : body];
 }
-const find = (text: string) => search(`?title=${encodeURIComponent(text)}`);
 
 test.each([
-  ['a whole title', 'Fastify', ['Fastify']],
-  ['the beginning, in any case', 'FAST', ['Fastify', 'fast food']],
-  ['the end', 'ood', ['fast food']],
-  ['a letter that case makes larger in bytes', 'ista', ['İSTANBUL']],
-  ['a single letter', 'Y', ['Fastify']],
-  ['a blank', ' ', ['fast food', '100% pure', 'a b']],
-  ['%', '%', ['100% pure', 'a\\%b']],
-  ['_', '_', ['a_b']],
-  ['\\', '\\', ['a\\b', 'a\\%b']],
-  ['\\%', '\\%', ['a\\%b']],
-  ['a%b', 'a%b', []],
-  ['an apostrophe', "'", ["it's"]],
-  ['a quotation mark', '"', ['"so"']],
-  ['SQL', "' or 1=1 --", []],
-  ['a text of the description', 'zzz', []],
-  ['a text longer than a title can be', 'a'.repeat(1_000), []],
-])('?title= keeps the tutorials whose title contains %s', async (_, text, expected) => {
-  expect(await find(text)).toEqual([200, expected]);
-});
-
-test.each([
-  ['ο δρόμοσ', 'Ο ΔΡΌΜΟΣ', true],
-  ['10 μM', '10 µm', true],
-  ['300 k', '300 \u212a', true],
-  ['STRAẞE', 'Straße', true],
-  ['strasse', 'Straße', false],
-  ['ı', 'TITLE', false],
-  ['é', 'cafe\u0301', false],
-])('by Unicode’s simple case folding, %s finds %s: %p', async (text, title, isFound) => {
-  await store(title);
-  expect(await find(text)).toEqual([200, isFound ? [title] : []]);
-});
-
-test('A title of 255 characters is found, and none by a longer text', async () => {
-  const title = '😀'.repeat(255);
-  await store(title);
-  expect(await find(title)).toEqual([200, [title]]);
-  expect(await find(`${title}😀`)).toEqual([200, []]);
+  ['Fastify', ['Fastify']],
+  ['FAST', ['Fastify', 'fast food']],
+  ['ood', ['fast food']],
+  ['ista', ['İSTANBUL']],
+  [' ', ['fast food', '100% pure', 'a b']],
+  ['%', ['100% pure', 'a\\%b']],
+  ['_', ['a_b']],
+  ['\\', ['a\\b', 'a\\%b']],
+  ['a%b', []],
+  ["'", ["it's"]],
+  ["' or 1=1 --", []],
+  ['zzz', []],
+  ['a'.repeat(1_000), []],
+])('?title= finds the titles that contain the text, in any case and literally: %s', async (text, expected) => {
+  expect(await search(`?title=${encodeURIComponent(text)}`)).toEqual([200, expected]);
 });
 
 test.each([
   ['?title=', all],
   ['?other=Fastify', all],
-  ['?Title=Fastify', all],
   ['?title[]=zzz', all],
   ['?title=food&title=Fastify', ['fast food']],
   ['?title=&title=Fastify', all],
   ['?title=a+b', ['a b']],
   ['?title=a%2bb', ['a+b']],
-  ['?title=%&other=%ff', ['100% pure', 'a\\%b']],
-  ['?title=food&t%69tle=%ff', ['fast food']],
+  ['?title=food&t%69tle=%ff&other=%ff', ['fast food']],
 ])('%s is read as a query string', async (query, expected) => {
   expect(await search(query)).toEqual([200, expected]);
 });

@@ -29,8 +29,13 @@ const fields = {
   status: Type.Enum(['open', 'closed'], { type: 'string' }),
   note: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 5 })),
 };
+const valid = {
+  ...{ text: 'a', long_text: 'a', code: 'AB-123', currency: 'EUR', due: '2026-11-20T18:30:00Z', day: '2026-11-20' },
+  ...{ uuid: '8e03978e-40d5-43e8-bc93-6894a57f9324', small: 1, big: 1, positive: 1, price: 19.99 },
+  ...{ done: true, level: 1, status: 'open' },
+};
 const Thing = Type.Object({ id: Id, ...fields }, { $id: 'Thing' });
-const createThing = Type.Object(fields, { $id: 'CreateThing' });
+const createThing = Type.Object(fields, { $id: 'CreateThing', examples: [valid] });
 
 interface ThingsDatabase {
   thing: Table<Static<typeof Thing>, 'text'>;
@@ -68,12 +73,6 @@ async function buildApp(db: Database<ThingsDatabase>, settings: Settings) {
 const service = await serve({ migrations, buildApp });
 
 testColumnValues(service, '/things');
-
-const valid = {
-  ...{ text: 'a', long_text: 'a', code: 'AB-123', currency: 'EUR', due: '2026-11-20T18:30:00Z', day: '2026-11-20' },
-  ...{ uuid: '8e03978e-40d5-43e8-bc93-6894a57f9324', small: 1, big: 1, positive: 1, price: 19.99 },
-  ...{ done: true, level: 1, status: 'open' },
-};
 
 test('A body may have 19.99, texts of numbers and booleans, unknown properties, and null for what is not sent', async () => {
   const sent = { ...valid, price: 19.99, ratio: '-1.5e2', done: 'false', note: null, other: 1 };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { openResponseHolder, openTestConnection, send, sendJson, startShared } from '@rest-services/testing';
+import { openTestConnection, sendJson, startShared } from '@rest-services/testing';
 import { sql, type Kysely } from 'kysely';
 import { notesMain } from './notes/bundled.ts';
 import { untilBlocked } from './until-blocked.ts';
@@ -79,24 +79,25 @@ test('concurrent requests with one key at two processes create one record, of th
 });
 
 test('a request whose response was lost gets it when it is sent again, to another process too', async () => {
-  const holder = await openResponseHolder(shared.database.url);
-  const losing = start({ DATABASE_URL: holder.url });
+  const losing = start();
   const losingUrl = await losing.listening();
-  // Opens all connections of the pool: a new one would need responses of the server.
-  await Promise.all(Array.from({ length: 40 }, () => send(losingUrl, '/notes')));
-  holder.hold();
   const abort = new AbortController();
-  const lost = post(losingUrl, 1, 'key', { signal: abort.signal }).catch(() => undefined);
+  let lost: Promise<unknown> | undefined;
+  await db.transaction().execute(async (locking) => {
+    await sql`lock table idempotency_key in share mode`.execute(locking);
+    lost = post(losingUrl, 1, 'key', { signal: abort.signal }).catch(() => undefined);
+    await untilBlocked(db);
+    losing.child.kill('SIGSTOP');
+  });
   // Until it is committed.
   while ((await count('idempotency_key')) === 0);
   abort.abort();
   await lost;
   const again = await created(url, 1, 'key');
-  holder.release();
+  losing.child.kill('SIGCONT');
   expect(await post(losingUrl, 1, 'key')).toEqual(again);
   expect(await post(losingUrl, 2, 'key')).toEqual(reused);
   expect(await counts()).toEqual({ rows: 1, keys: 1 });
-  await holder.close();
 });
 
 test('a key counts for 24 hours', async () => {

@@ -11,6 +11,5 @@ export { testColumnValues } from './suites/column-values.ts';
 export { expectReadme } from './suites/readme.ts';
 export { testSharedParts } from './suites/shared-parts.ts';
 export { createMigratedDatabase } from './database/migrated-database.ts';
-export { openResponseHolder } from './database/response-holder.ts';
 export { withMargin } from './with-margin.ts';
 export { withRole } from './database/with-role.ts';

@@ -1,19 +1,9 @@
-/** An HTTP response, of which Jest prints status and body when a test fails: the headers are a getter. */
-export class JsonResponse {
-  readonly status: number;
+/** An HTTP response, of which Jest prints and compares status and body alone. */
+export interface JsonResponse {
+  status: number;
   /** Parsed JSON, or `undefined` for an empty body. */
-  readonly body: unknown;
-  readonly #headers: Headers;
-
-  constructor({ status, headers }: Response, body: unknown) {
-    this.status = status;
-    this.body = body;
-    this.#headers = headers;
-  }
-
-  get headers() {
-    return this.#headers;
-  }
+  body: unknown;
+  readonly headers: Headers;
 }
 
 /** Sends `body` as JSON, or as it is when it is a string. */
@@ -30,5 +20,7 @@ export async function sendJson(
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
   });
   const text = await response.text();
-  return new JsonResponse(response, text === '' ? undefined : JSON.parse(text));
+  const { status, headers: value } = response;
+  const shown = { status, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+  return Object.defineProperty(shown, 'headers', { value }) as JsonResponse;
 }

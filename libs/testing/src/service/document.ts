@@ -7,15 +7,13 @@ export interface ValueSchema {
   enum?: unknown[];
   minimum?: number;
   maximum?: number;
-  exclusiveMinimum?: number;
-  exclusiveMaximum?: number;
-  multipleOf?: number;
   pattern?: string;
   minLength?: number;
   maxLength?: number;
   items?: ValueSchema;
   properties?: Record<string, ValueSchema>;
   required?: string[];
+  examples?: Record<string, unknown>[];
 }
 
 interface Content {

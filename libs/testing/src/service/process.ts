@@ -12,10 +12,9 @@ const logs: LogLine[][] = [];
 // For jest-environment.mjs.
 Object.assign(globalThis, {
   explainRefusals() {
-    const reasons = logs.flatMap((log) =>
-      log.filter(({ status }) => status === 503).map(({ reason }) => String(reason)),
-    );
-    for (const [reason, { length }] of Map.groupBy(reasons, (each) => each)) console.error(`503 ${reason}: ${length}`);
+    const refusals = logs.flat().filter(({ status }) => status === 503);
+    for (const [reason, { length }] of Map.groupBy(refusals, (line) => line.reason))
+      console.error(`503 ${String(reason)}: ${length}`);
   },
 });
 

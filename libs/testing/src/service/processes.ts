@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeEach } from '@jest/globals';
 import type { TestDatabase } from '@rest-services/local-postgres';
-import { sql } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { createMigratedDatabase } from '../database/migrated-database.ts';
-import { openTestConnection } from '../database/open-test-connection.ts';
 import { startProcess } from './process.ts';
+import { startService } from './start-service.ts';
 
 /**
  * For a file or `describe` whose tests start processes: gives each test a database, and kills its processes at its end.
@@ -33,16 +33,10 @@ export function processesOf(main: string, createDatabase = createMigratedDatabas
  * @param main path of the bundle
  */
 export async function startShared(main: string) {
-  const database = await createMigratedDatabase(main);
-  const shared = startProcess(main, { DATABASE_URL: database.url });
-  const url = await shared.listening();
-  beforeEach(() => emptyTables(database));
+  const { database, db, url, stop } = await startService(main);
+  beforeEach(() => emptyTables(db));
   const start = killedAfterEach(main, () => database);
-  afterAll(async () => {
-    shared.child.kill('SIGKILL');
-    await shared.ended;
-    await database.drop();
-  });
+  afterAll(stop);
   return { database, url, start };
 }
 
@@ -62,12 +56,10 @@ function killedAfterEach(main: string, database: () => TestDatabase) {
   };
 }
 
-async function emptyTables({ url }: TestDatabase) {
-  const db = openTestConnection(url);
-  // The tables of migrations stay, and a trigger empties those of row counts.
+/** Empties all tables but those of the migrations; a trigger empties those of row counts. */
+async function emptyTables(db: Kysely<unknown>) {
   const { rows } = await sql<{ name: string }>`
     select tablename as name from pg_tables
     where schemaname = 'public' and tablename !~ '^kysely_|_count_(change|block|total)$'`.execute(db);
   await sql`truncate ${sql.join(rows.map(({ name }) => sql.table(name)))} restart identity`.execute(db);
-  await db.destroy();
 }

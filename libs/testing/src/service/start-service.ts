@@ -29,6 +29,7 @@ export async function startService<Tables>(main: string, environment: NodeJS.Pro
   return {
     ...service,
     url,
+    database,
     db,
 
     /**

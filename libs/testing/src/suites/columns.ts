@@ -16,11 +16,7 @@ export function testColumns(shared: SharedProcess, table: string, list: string) 
     `.execute(db);
     await db.destroy();
     const columns = rows.map(({ name }) => name);
-    const forgotten = properties
-      .filter((name) => !columns.includes(name))
-      .map((name) => `${table} has no column ${name}: append a migration to src/database.ts that adds it`);
-    expect(forgotten).toEqual([]);
-    expect({ columns: columns.sort() }).toEqual({ columns: [...properties].sort() });
+    expect({ columns: columns.sort() }).toEqual({ columns: properties.toSorted() });
     const [, names] = /`\{ ("\w+"(?:, "\w+")*) \}`/.exec(readFileSync('README.md', 'utf8')) ?? [];
     expect({ readme: names?.replaceAll('"', '').split(', ') }).toEqual({ readme: properties });
   });

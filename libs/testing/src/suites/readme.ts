@@ -1,12 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { expect, test } from '@jest/globals';
-import type { SharedProcess } from '../service/processes.ts';
-
-/** Declares the test that sends the curl lines of the app's README in their order to a service with empty tables. */
-export function testReadme(shared: SharedProcess) {
-  test('README: each curl line gets the response below it', () => expectReadme('README.md', shared.url));
-}
+import { expect } from '@jest/globals';
 
 /** Sends the curl lines of a README in their order to a service with empty tables, and expects the responses below them. */
 export async function expectReadme(file: string, url: string) {
