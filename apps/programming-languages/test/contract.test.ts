@@ -114,7 +114,7 @@ describe.each(encodings)('POST and PUT, %s', (_, encoded) => {
 
   test('insert and replace the five fields of a record', async () => {
     expect(await post(python)).toEqual(created);
-    const [{ id, created_at }] = (await stored()) as [Language];
+    const { id, created_at } = (await stored())[0]!;
     expect(await stored()).toEqual([expect.objectContaining(python)]);
     expect(await put(id, rust)).toEqual(updated);
     expect(await stored()).toEqual([expect.objectContaining({ id, ...rust, created_at })]);
