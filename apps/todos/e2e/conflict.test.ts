@@ -119,6 +119,15 @@ test('A tick of an older list overwrites nothing, also offline, on a kept one', 
   for (const { method, ifMatch } of proxy.seen) if (method === 'PUT') expect(ifMatch).toMatch(/^"[\w-]{27}"/);
 });
 
+test('A text left half typed in the list overwrites nothing: the form asks', async () => {
+  await open('/todos', 'Buy milk');
+  await ui.editInPlace('Buy milk', 'Buy oat milk', 'Escape');
+  await change(1, 'Buy bread');
+  await ui.lookAgain();
+  await page().locator('.todos .text').getByText('Buy bread').click();
+  await version('Yours, open Buy oat milk').waitFor();
+});
+
 test.each([
   ['W/"…"', (tag: string) => `W/${tag}`],
   ['"…-gzip"', (tag: string) => tag.replace(/"$/, '-gzip"')],
