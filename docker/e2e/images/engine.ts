@@ -12,9 +12,6 @@ export const workspace = join(import.meta.dirname, '../../..');
 /** The base image that the Dockerfile names. */
 const [, base] = /^ARG NODE_IMAGE=(.+)$/m.exec(readFileSync(join(workspace, 'docker/Dockerfile'), 'utf8'))!;
 
-/** Label of all containers of the tests. */
-export const LABEL = 'rest-services.test';
-
 const succeeds = (command: string, ...args: string[]) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 
 /** Sets the variables that docker/README.md lists, unless they are set: root can do without Docker, and without a registry. */
@@ -57,7 +54,7 @@ export const build = [
 
 /** Arguments that run a container as in production: on a read-only file system, in 256 MB. */
 export const run = [
-  ...['run', '--rm', '--label', LABEL, '--network', 'host', '--memory', '256m'],
+  ...['run', '--rm', '--network', 'host', '--memory', '256m'],
   ...['--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
   ...words('CONTAINER_RUN_ARGS'),
 ];
@@ -83,10 +80,4 @@ export async function succeed(...args: string[]) {
   const { code, lines, errors } = await start(...args).ended;
   if (code !== 0) throw new Error(`${args.join(' ')} ended with code ${code}: ${lines.join('\n')}${errors}`);
   return lines.join('\n');
-}
-
-/** Ends the containers of the tests, those of an interrupted run too. */
-export async function removeContainers() {
-  const ids = await succeed('ps', '--all', '--quiet', '--filter', `label=${LABEL}`);
-  if (ids) await succeed('rm', '--force', ...ids.split('\n'));
 }
