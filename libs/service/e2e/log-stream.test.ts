@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
+import { closedAtEnd } from '@rest-services/testing';
 import { notesMain } from '../test/notes/bundled.ts';
 import { notes } from '../test/process/notes-process.ts';
 
@@ -32,6 +33,7 @@ describe.each([
       env: { PATH: process.env.PATH, DATABASE_URL: notes.database.url, HOST: '127.0.0.1', ...environment },
       stdio: ['ignore', output, 'pipe'],
     });
+    closedAtEnd(() => child.kill('SIGKILL'));
     if (typeof output === 'number') closeSync(output);
     child.stdout?.destroy();
     const errors = text(child.stderr!);

@@ -34,11 +34,6 @@ function traceRequests(app: FastifyInstance) {
     request.span = span;
     context.with(trace.setSpan(parent, span), next);
   });
-  // The events of a body have the context of the connection, where statements would find no span.
-  app.addHook('preValidation', ({ span }, _reply, next) => {
-    if (span === null || trace.getActiveSpan() === span) next();
-    else context.with(trace.setSpan(context.active(), span), next);
-  });
   app.addHook('onResponse', ({ span }, { statusCode }, done) => {
     span?.setAttribute('http.response.status_code', statusCode);
     if (span && statusCode >= 500) setError(span, String(statusCode));
