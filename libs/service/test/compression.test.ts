@@ -6,22 +6,29 @@ import { gunzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Database } from '@rest-services/database';
 import { sql } from 'kysely';
-import type { Settings } from '../src/index.ts';
+import { sendList, type Settings } from '../src/index.ts';
 import { buildApp } from './notes/app.ts';
 import { migrations, type NotesDatabase } from './notes/database.ts';
 import { serve } from './serve.ts';
 
-/** Notes, with a page that can't be read. */
-async function buildPageApp(db: Database<NotesDatabase>, settings: Settings) {
+/** Of `/list`, after its first chunk. */
+let chunksRead = 0;
+
+/** Notes, with a page that can't be read, and a list that counts its chunks. */
+async function buildOddApp(db: Database<NotesDatabase>, settings: Settings) {
   const app = await buildApp(db, settings);
   const cannotOpen = Object.assign(new Error('No file can be opened'), { code: 'EMFILE' });
   app.get('/broken', { schema: { hide: true } }, (_request, reply) =>
     reply.type('text/html').send(new Readable({ read: () => undefined, construct: (done) => done(cannotOpen) })),
   );
+  app.get('/list', { schema: { hide: true } }, (_request, reply) => {
+    const next = () => Promise.resolve({ rows: [(chunksRead += 1)], next: undefined });
+    return sendList(reply, { rows: [0], next });
+  });
   return app;
 }
 
-const service = await serve({ migrations, buildApp: buildPageApp }, { CORS_ORIGIN: 'https://a.example' });
+const service = await serve({ migrations, buildApp: buildOddApp }, { CORS_ORIGIN: 'https://a.example' });
 
 const [text, longText, list, file] = [
   '/notes?limit=100',
@@ -87,6 +94,11 @@ test.each([text, list])('%s has one weak tag for all codings, with which If-None
     expect(known).toMatchObject({ status: 304, etag, varies, body: '' });
     expect(await get(path, 'gzip', method, { 'if-none-match': '"other"' })).toMatchObject({ status: 200, etag });
   }
+});
+
+test('HEAD of a long list reads no more than its beginning', async () => {
+  await get('/list', 'gzip', 'HEAD');
+  expect((await get('/list')).body).toBe('[0,1]');
 });
 
 test('a failure before the first byte is plain JSON, even where a page was to be sent', async () => {
