@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
+import { forEver } from '@rest-services/testing';
 import { hides, openWithWorker, settles, shows, useService } from '../test/browser.ts';
-import { forEver } from '../test/proxy.ts';
 import { axeFindsNothing } from './axe.ts';
 import { fail, parts, ways } from './odd-browser.ts';
 

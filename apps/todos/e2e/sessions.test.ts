@@ -2,10 +2,9 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
-import { openTestConnection, processesOf } from '@rest-services/testing';
+import { openTestConnection, processesOf, useProxy } from '@rest-services/testing';
 import { sql, type Kysely } from 'kysely';
 import { connectBrowser, openPage, openWithWorker, settles } from '../test/browser.ts';
-import { useProxy } from '../test/proxy.ts';
 import { blockStorage, setAhead, translate } from './odd-browser.ts';
 import { nameOf, randomUser, type Edit } from './random-user.ts';
 import type { TodosDatabase } from '../src/database.ts';

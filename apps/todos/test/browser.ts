@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
-import { startService, type TestService } from '@rest-services/testing';
+import { startService, useProxy, type TestService } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { useProxy } from './proxy.ts';
 import type { TodosDatabase } from '../src/database.ts';
 
 /** How long a page may take to show what a test waits for. */

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startService } from '@rest-services/testing';
-import { startProxy } from '../test/proxy.ts';
+import { startService, useProxy } from '@rest-services/testing';
 
 const run = promisify(execFile);
 const dist = join(import.meta.dirname, '../dist');
@@ -40,6 +39,9 @@ function readmeExample(baseUrl: string) {
   return { source: source.replaceAll('http://localhost:8080', baseUrl), printed };
 }
 
+let target = '';
+const proxy = useProxy(() => target, '/v1/');
+
 test('The package installs in an empty folder without network, and runs the lines of its README', async () => {
   const service = await startService('../../apps/items/dist/main.js');
   const project = await install('project');
@@ -54,14 +56,14 @@ test('The package installs in an empty folder without network, and runs the line
 });
 
 test('Lines of README.md update with fetch, again after a 503', async () => {
-  const service = await startService('../../apps/items/dist/main.js');
-  const proxy = await startProxy(service.url);
+  ({ url: target } = await startService('../../apps/items/dist/main.js'));
   const [lines] = /^const created = await fetch.+?(?=^```)/ms.exec(readFileSync(join(dist, 'README.md'), 'utf8'))!;
   writeFileSync(join(folder, 'update.mjs'), lines.replaceAll('http://localhost:8080', proxy.url));
-  const overload = { retryAfter: '1' };
-  proxy.faults.push(undefined, overload, undefined, overload);
+  const overload = { answer: { status: 503, headers: { 'retry-after': '1' }, body: '{"message":"Overloaded"}' } };
+  const faults = [undefined, overload, undefined, overload];
+  proxy.fault = () => faults.shift();
   const { stdout } = await run(process.execPath, ['update.mjs'], { cwd: folder, env: {} });
-  expect(proxy.received.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET', 'PUT', 'GET', 'PUT']);
+  expect(proxy.seen.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET', 'PUT', 'GET', 'PUT']);
   expect(stdout).toBe('503\n200\n');
 });
 

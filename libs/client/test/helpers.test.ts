@@ -1,25 +1,25 @@
-import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { startService } from '@rest-services/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { startService, useProxy, type Fault } from '@rest-services/testing';
 import { fetchWithRetries, itemsClient, pages, retryFor, unwrap } from '../src/index.ts';
-import { startProxy, type Fault } from './proxy.ts';
 
 const service = await startService<{ item: object }>('../../apps/items/dist/main.js');
-const proxy = await startProxy(service.url);
-const items = itemsClient({ baseUrl: proxy.url, fetch: fetchWithRetries });
-afterAll(async () => {
-  proxy.stop();
-  await service.stop();
+afterAll(() => service.stop());
+const proxy = useProxy(() => service.url, '/v1/');
+let items: ReturnType<typeof itemsClient>;
+beforeAll(() => {
+  items = itemsClient({ baseUrl: proxy.url, fetch: fetchWithRetries });
 });
 
-/** Makes the proxy take these faults for the next requests, and forget what it has received. */
+/** Makes the proxy take these faults for the next requests, and forget what it has seen. */
 function plan(...faults: Fault[]) {
-  proxy.faults.splice(0, Infinity, ...faults);
-  proxy.received.length = 0;
+  proxy.fault = () => faults.shift();
+  proxy.seen.length = 0;
 }
-beforeEach(() => plan());
 
-const busy = (retryAfter?: string): Fault => ({ retryAfter });
-const lost = 'lose the request';
+const overload = { status: 503, body: '{"message":"The service is overloaded, try again in a moment"}' };
+const busy = (after?: string): Fault => ({ answer: { ...overload, headers: after ? { 'retry-after': after } : {} } });
+const badGateway = { answer: { status: 502, body: '<h1>Bad Gateway</h1>' } };
+const lost: Fault = { lose: 'request' };
 
 const create = (title = 'Buy milk') => unwrap(items.POST('/v1/items', { body: { title } }));
 const change = (id: number) => items.PUT('/v1/items/{id}', { params: { path: { id } }, body: { status: 'Finished' } });
@@ -31,20 +31,20 @@ describe('A 503', () => {
     const { id } = await create();
     plan(busy('0'), busy(new Date().toUTCString()));
     await { POST: create, PUT: () => unwrap(change(id)), DELETE: () => unwrap(remove(id)), GET: count }[method]();
-    expect(proxy.received.map((request) => request.method)).toEqual([method, method, method]);
+    expect(proxy.seen.map((request) => request.method)).toEqual([method, method, method]);
   });
 
   test('reaches the caller after three retries', async () => {
     plan(busy('0'), busy('0'), busy('0'), busy('0'));
     const message = 'The service is overloaded, try again in a moment';
     await expect(count()).rejects.toMatchObject({ status: 503, message });
-    expect(proxy.received).toHaveLength(4);
+    expect(proxy.seen).toHaveLength(4);
   });
 
   test.each([undefined, '31', 'soon'])('with Retry-After %s gets no retry', async (retryAfter) => {
     plan(busy(retryAfter));
     await expect(count()).rejects.toMatchObject({ status: 503 });
-    expect(proxy.received).toHaveLength(1);
+    expect(proxy.seen).toHaveLength(1);
   });
 
   test('with Retry-After: 1 gets its retry after a second', async () => {
@@ -56,30 +56,30 @@ describe('A 503', () => {
 });
 
 describe('A lost connection', () => {
-  test.each([lost, 'lose the response', 'lose half of the response'] as const)(
+  test.each(['request', 'response', 'half of the response'] as const)(
     'gets a retry of POST with the same key, which creates nothing twice: %s',
-    async (fault) => {
+    async (lose) => {
       const before = await count();
-      plan(fault);
+      plan({ lose });
       await create();
-      const [first, second] = proxy.received;
+      const [first, second] = proxy.seen;
       expect(first!.key).toMatch(/^[\da-f]{32}$/);
-      expect(second).toEqual(first);
-      expect([proxy.received.length, await count()]).toEqual([2, before + 1]);
+      expect(second!.key).toBe(first!.key);
+      expect([proxy.count('POST'), await count()]).toEqual([2, before + 1]);
     },
   );
 
   test.each(['PUT', 'DELETE'] as const)('gets no retry of %s', async (method) => {
     const { id } = await create();
-    plan('lose the response');
+    plan({ lose: 'response' });
     await expect({ PUT: change, DELETE: remove }[method](id)).rejects.toThrow();
-    expect(proxy.received).toHaveLength(1);
+    expect(proxy.seen).toHaveLength(1);
   });
 
   test.each([create, count])('reaches the caller after three retries of POST and GET', async (send) => {
-    plan(lost, 'lose the response', lost, lost);
+    plan(lost, { lose: 'response' }, lost, lost);
     await expect(send()).rejects.toThrow('fetch failed');
-    expect(proxy.received).toHaveLength(4);
+    expect(proxy.seen).toHaveLength(4);
   });
 });
 
@@ -90,8 +90,8 @@ describe('retryFor', () => {
   test('retries with the same key until its time is over, more than three times', async () => {
     plan(lost, ...Array.from({ length: 9 }, () => busy('0')));
     await createFor(60_000);
-    expect(proxy.received).toHaveLength(11);
-    expect(new Set(proxy.received.map(({ key }) => key)).size).toBe(1);
+    expect(proxy.seen).toHaveLength(11);
+    expect(new Set(proxy.seen.map(({ key }) => key)).size).toBe(1);
   });
 
   test('does not wait for a retry that would begin after its time', async () => {
@@ -99,7 +99,7 @@ describe('retryFor', () => {
     await expect(createFor(30_000)).rejects.toMatchObject({ status: 503 });
     plan(lost);
     await expect(createFor(0)).rejects.toThrow('fetch failed');
-    expect(proxy.received).toHaveLength(1);
+    expect(proxy.seen).toHaveLength(1);
   });
 });
 
@@ -109,40 +109,26 @@ test('Each POST has a key of its own, and keeps the one that it is given', async
   const body = JSON.stringify({ title: 'Buy milk' });
   const headers = { 'content-type': 'application/json', 'idempotency-key': 'mine' };
   await fetchWithRetries(`${proxy.url}/v1/items`, { method: 'POST', body, headers });
-  const keys = proxy.received.map(({ key }) => key);
+  const keys = proxy.seen.map(({ key }) => key);
   expect([new Set(keys).size, keys[2]]).toEqual([3, 'mine']);
 });
 
-describe('A signal', () => {
-  test('ends the delay before a retry', async () => {
-    plan(busy('30'));
-    const controller = new AbortController();
-    const reason = new Error('No longer wanted');
-    const send = fetch;
-    const spy = jest.spyOn(globalThis, 'fetch').mockImplementation(async (...args) => {
-      const response = await send(...args);
-      // By then, the delay has begun.
-      setImmediate(() => controller.abort(reason));
-      return response;
-    });
-    const start = performance.now();
-    await expect(items.GET('/v1/items', { signal: controller.signal })).rejects.toBe(reason);
-    expect(performance.now() - start).toBeLessThan(29_000);
-    spy.mockRestore();
-    expect(proxy.received).toHaveLength(1);
+test('A signal ends the delay before a retry', async () => {
+  plan(busy('30'));
+  const controller = new AbortController();
+  const reason = new Error('No longer wanted');
+  const send = fetch;
+  const spy = jest.spyOn(globalThis, 'fetch').mockImplementation(async (...args) => {
+    const response = await send(...args);
+    // By then, the delay has begun.
+    setImmediate(() => controller.abort(reason));
+    return response;
   });
-
-  test('that is aborted sends nothing', async () => {
-    const signal = AbortSignal.abort();
-    await expect(items.POST('/v1/items', { body: { title: 'Buy milk' }, signal })).rejects.toBe(signal.reason);
-    expect(proxy.received).toEqual([]);
-  });
-});
-
-test('unwrap throws a ResponseError without a body when the response is that of a proxy', async () => {
-  plan('respond as a proxy');
-  const error = await unwrap(items.GET('/v1/items')).catch((thrown: unknown) => thrown);
-  expect(error).toMatchObject({ name: 'ResponseError', status: 502, message: 'HTTP 502', body: undefined });
+  const start = performance.now();
+  await expect(items.GET('/v1/items', { signal: controller.signal })).rejects.toBe(reason);
+  expect(performance.now() - start).toBeLessThan(29_000);
+  spy.mockRestore();
+  expect(proxy.seen).toHaveLength(1);
 });
 
 describe('pages', () => {
@@ -156,13 +142,14 @@ describe('pages', () => {
   const pagesOf = (query = {}) =>
     pages(items, '/v1/items', { headers: { 'idempotency-key': 'seen' }, params: { query: { limit: 2, ...query } } });
 
-  test.each([false, true])('follow the Link of each page, with the headers of the call (absolute: %p)', async (is) => {
-    proxy.hasAbsolutePaths = is;
+  test.each(['<?', '</v1/items?'])('follow the Link of each page, with the headers of the call: %s', async (start) => {
+    proxy.fault = () => ({
+      headers: ({ link, ...sent }) => ({ ...sent, ...(link && { link: String(link).replaceAll('<?', start) }) }),
+    });
     const titles = [];
     for await (const page of pagesOf()) titles.push(page.map(({ title }) => title));
-    proxy.hasAbsolutePaths = false;
     expect(titles).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
-    expect(proxy.received.map(({ url, key }) => [url, key])).toEqual([
+    expect(proxy.seen.map(({ path, key }) => [path, key])).toEqual([
       ['/v1/items?limit=2', 'seen'],
       ['/v1/items?page=2&limit=2', 'seen'],
       ['/v1/items?page=3&limit=2', 'seen'],
@@ -171,13 +158,14 @@ describe('pages', () => {
 
   test('begin with the page that the call names, and are loaded when they are taken', async () => {
     expect(await pagesOf({ page: 2 }).next()).toMatchObject({ value: [{ title: 'c' }, { title: 'd' }] });
-    expect(proxy.received).toHaveLength(1);
+    expect(proxy.seen).toHaveLength(1);
   });
 
-  test('throw a ResponseError in the place of a page', async () => {
+  test('throw a ResponseError, without a body for that of a proxy, in the place of a page', async () => {
     const iterator = pagesOf();
     await iterator.next();
-    plan('respond as a proxy');
-    await expect(iterator.next()).rejects.toMatchObject({ status: 502 });
+    plan(badGateway);
+    const error = { name: 'ResponseError', status: 502, message: 'HTTP 502', body: undefined };
+    await expect(iterator.next()).rejects.toMatchObject(error);
   });
 });

@@ -5,6 +5,7 @@ export { load, send, unlike, type Outcome, type Write } from './http/load.ts';
 export { openTestConnection } from './database/open-test-connection.ts';
 export { processesOf, startShared } from './service/processes.ts';
 export { startProcess, type LogLine } from './service/process.ts';
+export { forEver, useProxy, type Fault } from './http/proxy.ts';
 export { sendJson } from './http/send-json.ts';
 export { startService, type TestService } from './service/start-service.ts';
 export { testColumnValues } from './suites/column-values.ts';

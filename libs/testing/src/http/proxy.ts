@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 
 /** What a proxy does with a request; `undefined` passes it on. */
-interface Fault {
+export interface Fault {
   /** Waits before the request is passed on. */
   before?: Promise<unknown>;
   /** Waits before the response is passed on. */
   after?: Promise<unknown>;
-  /** Closes the connection: before the service gets the request, or after it has done it. */
-  lose?: 'request' | 'response';
+  /** Closes the connection: before the service gets the request, after it has done it, or within the response. */
+  lose?: 'request' | 'response' | 'half of the response';
   /** Responds itself. */
   answer?: { status: number; headers?: OutgoingHttpHeaders; body: string };
   /** Changes the headers of the response. */
@@ -32,12 +32,13 @@ export const forEver = new Promise<never>(() => undefined);
 /**
  * For a test file: a proxy in front of the service, where tests make faults that also a service worker meets. Each test begins
  * without any.
+ * @param api beginning of the paths of the API
  */
-export function useProxy(target: () => string) {
+export function useProxy(target: () => string, api = '/api/') {
   const seen: Seen[] = [];
   const proxy = {
     url: '',
-    /** Requests to the API that have been passed on or answered. */
+    /** Requests to the API, from when they are passed on, answered or lost. */
     seen,
     /** Decides about each request to the API. */
     fault: undefined as ((incoming: IncomingMessage) => Fault | undefined) | undefined,
@@ -65,14 +66,14 @@ export function useProxy(target: () => string) {
   };
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const { method = '', url: path = '', headers } = incoming;
-    const isApi = path.startsWith('/api/');
+    const isApi = path.startsWith(api);
     const fault = (isApi ? proxy.fault : proxy.pageFault)?.(incoming) ?? {};
     const drop = () => incoming.socket.destroy();
     await fault.before;
-    if (fault.lose === 'request') return drop();
     const key = headers['idempotency-key'] as string | undefined;
     const entry: Seen = { method, path, key, ifMatch: headers['if-match'], status: undefined };
     if (isApi) seen.push(entry);
+    if (fault.lose === 'request') return drop();
     if (fault.answer) {
       entry.status = fault.answer.status;
       outgoing.writeHead(fault.answer.status, fault.answer.headers).end(fault.answer.body);
@@ -82,6 +83,11 @@ export function useProxy(target: () => string) {
       entry.status = response.statusCode;
       if (fault.lose === 'response') {
         response.resume().once('close', drop);
+        return;
+      }
+      if (fault.lose === 'half of the response') {
+        outgoing.writeHead(response.statusCode!, response.headers);
+        response.once('data', (part: Buffer) => outgoing.write(part.subarray(0, part.length / 2), drop));
         return;
       }
       void Promise.resolve(fault.after).then(() => {
