@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startService, type TestService } from '@rest-services/testing';
+import { closedAtEnd, startService, type TestService } from '@rest-services/testing';
 import { services } from '@rest-services/workspace';
 import { chromium, type Page } from 'playwright-core';
 
@@ -52,19 +52,16 @@ describe.each(services())('The document of $name', ({ name, path }) => {
 
   test('as a page (/docs): each operation is carried out as it opens, and each POST makes a row', async () => {
     const browser = await chromium.connect(process.env.TEST_BROWSER_URL!);
-    try {
-      const page = await browser.newPage();
-      await page.goto(`${service.url}/docs`);
-      await page.locator('.opblock').first().waitFor();
-      for (let n = 0; n < 2; n += 1) await execute(page, 'post', 0);
-      expect(await ids()).toHaveLength(created);
-      for (const method of ['get', 'put', 'delete'])
-        // From below, because the first DELETE of tutorials leaves none.
-        for (let n = (await page.locator(`.opblock-${method}`).count()) - 1; n >= 0; n -= 1)
-          expect([method, n, await execute(page, method, n)]).toEqual([method, n, 200]);
-    } finally {
-      await browser.close();
-    }
+    closedAtEnd(() => browser.close());
+    const page = await browser.newPage();
+    await page.goto(`${service.url}/docs`);
+    await page.locator('.opblock').first().waitFor();
+    for (let n = 0; n < 2; n += 1) await execute(page, 'post', 0);
+    expect(await ids()).toHaveLength(created);
+    for (const method of ['get', 'put', 'delete'])
+      // From below, because the first DELETE of tutorials leaves none.
+      for (let n = (await page.locator(`.opblock-${method}`).count()) - 1; n >= 0; n -= 1)
+        expect([method, n, await execute(page, method, n)]).toEqual([method, n, 200]);
   });
 
   test.each(['Schema', 'Example'])('as a collection of Postman (%s): no header refuses a request', async (filled) => {
