@@ -3,10 +3,11 @@ import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
-import { openTestConnection, sendJson, startShared } from '@rest-services/testing';
+import { openTestConnection, send, sendJson, startShared } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { exchange, getJson, scrape } from '../http.ts';
 import { notesMain } from '../notes/bundled.ts';
+import { untilBlocked } from '../until-blocked.ts';
 
 // What operators rely on in every service.
 
@@ -138,4 +139,22 @@ test('KEEP_ALIVE_TIMEOUT_MS: an idle connection is closed after it, and told of 
   const startedAt = performance.now();
   expect(await exchange(keeping, 'GET /livez HTTP/1.1\r\nhost: a\r\n\r\n')).toMatch(/^keep-alive: timeout=1\r$/im);
   expect(performance.now() - startedAt).toBeGreaterThan(1_900);
+});
+
+test('DATABASE_POOL_MAX: /readyz responds 200 while all connections wait for locks', async () => {
+  const waiting = await start({ DATABASE_POOL_MAX: '1' }).listening();
+  const db = openTestConnection(database.url);
+  await sql`insert into note (title) values ('a')`.execute(db);
+  const readyWhileBlocked = async () => {
+    const { first, change } = await db.transaction().execute(async (locking) => {
+      await sql`select from note where id = 1 for update`.execute(locking);
+      const change = send(waiting, { method: 'PUT', path: '/notes/1', body: { title: 'b' } });
+      await untilBlocked(db);
+      return { first: await Promise.race([change, send(waiting, '/readyz')]), change };
+    });
+    return first.status === 200 && (await change).status === 200;
+  };
+  // On a busy machine, the change may reach its time limit first.
+  while (!(await readyWhileBlocked()));
+  await db.destroy();
 });
