@@ -1,17 +1,16 @@
 // Measures the built services beside other programs that do the same on the same database: `npm run bench`.
 //   --quick         fewer rows, scenarios and rounds, in less than two minutes; the results are printed only
 //   --against=DIR   beside the built services of another checkout, in place of the baselines; the results are printed only
-import { writeFile } from 'node:fs/promises';
-import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
-import { join } from 'node:path';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus, release, tmpdir, totalmem, type } from 'node:os';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { names, rivals, startBaselines, startServices } from './contestants.ts';
-import { execute, prepareBaselines, prepareDatabases, startServerOfTables } from './databases.ts';
+import { execute, prepareBaselines, prepareDatabases, startServerOfTables, type ByService } from './databases.ts';
 import { wrkVersion } from './load.ts';
-import { fullPlan, measure, runBenchmark, type Benchmark, type Plan } from './measure.ts';
+import { measure, type Plan, type Servers } from './measure.ts';
 import { comparison, median, resultsPage } from './report.ts';
 import { scenariosFor } from './scenarios.ts';
-import { checkoutAt, rssMbOf, startServer, type Checkout } from './servers.ts';
+import { rssMbOf, startServer } from './servers.ts';
 
 const START_LIMIT_MS = 350;
 const RSS_LIMIT_MB = 150;
@@ -19,9 +18,16 @@ const RSS_LIMIT_MB = 150;
 /** Number of times that the service is started to measure its start. */
 const STARTS = 5;
 
+/** For the published results. */
+const fullPlan: Plan = {
+  rows: { items: 1_000_000, tutorials: 100_000 },
+  rounds: 5,
+  seconds: 1.2,
+  readySeconds: 4,
+  warmUpSeconds: 0.4,
+};
 /** Less than two minutes, for an impression. */
 const quickPlan: Plan = {
-  ...fullPlan,
   rows: { items: 100_000, tutorials: 10_000 },
   rounds: 3,
   seconds: 0.4,
@@ -33,42 +39,77 @@ const quickTitles = ['GET one', 'GET first page', 'POST', 'POST with Idempotency
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, against: { type: 'string' } } });
 const plan = values.quick ? quickPlan : fullPlan;
 const scenarios = scenariosFor(plan.rows).filter(({ title }) => !values.quick || quickTitles.includes(title));
-const own = checkoutAt('this', join(import.meta.dirname, '../../..'));
-await runBenchmark(run);
 
-async function run(benchmark: Benchmark) {
-  const wrk = await wrkVersion();
+const interruption = new AbortController();
+const { signal } = interruption;
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => interruption.abort());
+try {
+  await using stack = new AsyncDisposableStack();
+  await run(stack);
+} catch (error) {
+  console.error(signal.aborted ? 'Interrupted.' : error);
+  process.exitCode = 1;
+}
+
+async function run(stack: AsyncDisposableStack) {
+  const wrk = wrkVersion();
   console.error(`Preparing ${plan.rows.items.toLocaleString('en')} items …`);
-  const cluster = await startServerOfTables(benchmark);
-  const prepare = async (checkout: Checkout) => {
-    const databases = await prepareDatabases(cluster, checkout, plan.rows);
-    const startMs = await measureStart(checkout, databases.items);
-    return { databases, startMs, services: await startServices(checkout, databases, benchmark) };
-  };
-  const { databases, startMs, services } = await prepare(own);
-  const rssMb = async (each: typeof services) =>
-    Math.max(...(await Promise.all(Object.values(each).map(({ pid }) => rssMbOf(pid)))));
+  const directory = stack.use(await mkdtempDisposable(join(tmpdir(), 'bench-'))).path;
+  const cluster = await startServerOfTables(stack, directory);
+  const { databases, startMs, services } = await prepare('this', join(import.meta.dirname, '../../..'));
 
   if (values.against) {
-    const other = await prepare(checkoutAt('other', values.against));
-    await execute(cluster.url, 'checkpoint');
-    console.log(comparison(await measure(rivals(scenarios, services, other.services), plan, cluster, benchmark)));
-    for (const [name, each] of [[names.service, { startMs, services }] as const, [names.other, other] as const])
+    const other = await prepare('other', values.against);
+    const pairs = scenarios.map((each) => ({ ...each, rivals: ['Other checkout' as const] }));
+    console.log(await comparison(await resultsOf(pairs, { 'Other checkout': other.services })));
+    for (const [name, each] of Object.entries({ 'This service': { startMs, services }, 'Other checkout': other }))
       console.log(`${name}: start ${each.startMs.toFixed()} ms, RSS ${(await rssMb(each.services)).toFixed()} MB`);
     return;
   }
   await prepareBaselines(databases.items, plan.rows);
-  const entries = await startBaselines(scenarios, services, databases.items, benchmark);
-  // Without it, the server would write all tables to disk during the first measurements.
-  await execute(cluster.url, 'checkpoint');
-  const samples = await measure(entries, plan, cluster, benchmark);
+  const startBaseline = async (name: string) => {
+    const program = join(import.meta.dirname, 'baselines', `${name}.ts`);
+    const server = await startServer(stack, program, databases.items);
+    return { items: server, tutorials: server };
+  };
+  const results = await resultsOf(scenarios, {
+    POST: services,
+    Express: await startBaseline('express-sequelize'),
+    Fastify: await startBaseline('fastify-kysely'),
+    Constant: await startBaseline('constant'),
+  });
   const limits = [
     limited('Start to first response', startMs, START_LIMIT_MS, 'ms'),
     limited('RSS after the benchmark', await rssMb(services), RSS_LIMIT_MB, 'MB'),
   ];
-  const page = resultsPage(describeSurroundings(await durableVersion(cluster.url), wrk), plan, limits, samples);
+  const [version] = await execute(cluster.url, 'show server_version');
+  const surroundings = describeSurroundings(version!.server_version!, wrk);
+  const page = await resultsPage(surroundings, plan, limits, results);
   console.log(page);
   if (!values.quick) await writeFile(join(import.meta.dirname, '../RESULTS.md'), page);
+
+  /** Starts the built services of a checkout on databases of their own. */
+  async function prepare(name: string, folder: string) {
+    const mainOf = (service: string) => resolve(folder, 'apps', service, 'dist/main.js');
+    const mains: ByService = { items: mainOf('items'), tutorials: mainOf('tutorials') };
+    const databases = await prepareDatabases(cluster.url, name, mains, plan.rows);
+    const startMs = await measureStart(mains.items, databases.items);
+    const services = {
+      items: await startServer(stack, mains.items, databases.items),
+      tutorials: await startServer(stack, mains.tutorials, databases.tutorials, '/api/tutorials/1'),
+    };
+    return { databases, startMs, services };
+  }
+
+  async function resultsOf(measured: typeof scenarios, rivals: Parameters<typeof measure>[1]) {
+    // Without it, the server would write all tables to disk during the first measurements.
+    await execute(cluster.url, 'checkpoint');
+    return measure(measured, { 'This service': services, ...rivals }, plan, cluster, directory, signal);
+  }
+}
+
+async function rssMb({ items, tutorials }: Servers) {
+  return Math.max(await rssMbOf(items.pid), await rssMbOf(tutorials.pid));
 }
 
 function limited(what: string, measured: number, limit: number, unit: string) {
@@ -87,23 +128,12 @@ function describeSurroundings(postgres: string, wrk: string) {
   ].join(', ');
 }
 
-/** The version of the server. @throws Error when it does not write commits to disk */
-async function durableVersion(url: string) {
-  const settings = ['server_version', 'fsync', 'synchronous_commit'].map(
-    (name) => `current_setting('${name}') as ${name}`,
-  );
-  const [row] = await execute(url, `select ${settings.join(', ')}`);
-  if (row!.fsync !== 'on' || row!.synchronous_commit !== 'on') throw new Error('Commits are not written to disk');
-  return row!.server_version!;
-}
-
 /** Milliseconds from the start of the items service to its first response, on a migrated database. */
-async function measureStart(checkout: Checkout, databaseUrl: string) {
+async function measureStart(main: string, databaseUrl: string) {
   const times: number[] = [];
   for (let start = 0; start < STARTS; start += 1) {
-    const server = await startServer(checkout.mainOf('items'), databaseUrl);
-    await server.stop();
-    times.push(server.startMs);
+    await using stack = new AsyncDisposableStack();
+    times.push((await startServer(stack, main, databaseUrl)).startMs);
   }
   return median(times);
 }

@@ -1,40 +1,41 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { ensureDatabase, startCluster, type Cluster } from '@rest-services/local-postgres';
-import pg from 'pg';
-import type { Benchmark } from './measure.ts';
-import { tutorialTitle, type Rows } from './scenarios.ts';
-import type { Checkout } from './servers.ts';
+import { ensureDatabase, startCluster, withClient } from '@rest-services/local-postgres';
+import { tutorialTitle, type Rows, type Scenario } from './scenarios.ts';
 
 /** Maximum time in which a server finishes the statements of a load. */
 const IDLE_LIMIT_MS = 60_000;
 
-/** The databases of the services of one checkout. */
-export interface Databases {
-  items: string;
-  tutorials: string;
-}
+/** A path or connection string for each service. */
+export type ByService = Record<Scenario['service'], string>;
 
 /** Starts a server of the benchmark's own. Its buffers hold all tables: with 128 MB, each contestant would evict those of the next. */
-export async function startServerOfTables({ directory, stopAtEnd }: Benchmark) {
+export async function startServerOfTables(stack: AsyncDisposableStack, directory: string) {
   const first = await startCluster(directory, { durable: true });
   await execute(first.url, `alter system set shared_buffers = '512MB'`);
   await first.stop();
   const cluster = await startCluster(directory, { durable: true });
-  stopAtEnd(() => cluster.stop());
+  stack.defer(() => cluster.stop());
   return cluster;
 }
 
 /**
  * Migrates databases with the built services of a checkout, and fills them: loads items without triggers, which takes half the time, and
  * has the service count them then.
+ * @param mains paths of the services' bundles
+ * @param checkout its name in those of the databases
  */
-export async function prepareDatabases(cluster: Cluster, checkout: Checkout, rows: Rows): Promise<Databases> {
-  const migrated = async (service: 'items' | 'tutorials') => {
-    const url = await ensureDatabase(cluster.url, `${service}_${checkout.name}`);
-    await runCommand(checkout.mainOf(service), 'migrate', url);
-    return url;
+export async function prepareDatabases(
+  url: string,
+  checkout: string,
+  mains: ByService,
+  rows: Rows,
+): Promise<ByService> {
+  const migrated = async (service: Scenario['service']) => {
+    const database = await ensureDatabase(url, `${service}_${checkout}`);
+    await runCommand(mains[service], 'migrate', database);
+    return database;
   };
   const [items, tutorials] = [await migrated('items'), await migrated('tutorials')];
   await execute(
@@ -44,7 +45,7 @@ export async function prepareDatabases(cluster: Cluster, checkout: Checkout, row
     'alter table item enable trigger user',
     'vacuum analyze item',
   );
-  await runCommand(checkout.mainOf('items'), 'recount', items);
+  await runCommand(mains.items, 'recount', items);
   await execute(tutorials, insertTutorials('tutorial', rows), 'vacuum analyze tutorial');
   return { items, tutorials };
 }
@@ -78,19 +79,12 @@ async function runCommand(main: string, command: 'migrate' | 'recount', url: str
 }
 
 /** Executes statements in sequence. @returns the rows of the last one */
-export async function execute(url: string, ...statements: string[]): Promise<Record<string, string>[]> {
-  const client = new pg.Client({ connectionString: url });
-  // Without a listener, the end of the server would end the process; the statement in flight reports it.
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
+export const execute = (url: string, ...statements: string[]) =>
+  withClient(url, async (client) => {
     let rows: Record<string, string>[] = [];
     for (const statement of statements) ({ rows } = await client.query<Record<string, string>>(statement));
     return rows;
-  } finally {
-    await client.end();
-  }
-}
+  });
 
 /**
  * Waits until the server has finished all statements, because a load ends while requests are in flight and their

@@ -1,16 +1,8 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Request } from './scenarios.ts';
-
-export interface Load {
-  /** Base URL of the server. */
-  url: string;
-  request: Request;
-  connections: number;
-  /** May be a fraction. */
-  seconds: number;
-}
 
 export interface LoadResult {
   requests: number;
@@ -24,44 +16,47 @@ export interface LoadResult {
 const TIMEOUT_SECONDS = 60;
 
 /** @returns name and version of wrk @throws Error where it is not installed */
-export async function wrkVersion(): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
+export function wrkVersion(): string {
   // Prints its version with its usage, and exits with an error.
-  execFile('wrk', ['--version'], (_, stdout) => resolve(stdout));
-  const version = /^wrk \S+/.exec(await promise)?.[0];
+  const { error, stdout } = spawnSync('wrk', ['--version'], { encoding: 'utf8' });
+  const version = error ? undefined : /^wrk \S+/.exec(stdout)?.[0];
   if (!version) throw new Error('wrk is not installed: `apt-get install wrk` or `brew install wrk`');
   return version;
 }
 
 /**
- * Sends requests over a number of connections with wrk; each sends the next request when it has the last response.
+ * Sends requests with wrk; each connection sends the next request when it has the last response.
+ * @param seconds may be a fraction
  * @param directory for the script
+ * @throws Error when wrk fails or the signal is aborted
  */
-export async function runLoad({ url, request, connections, seconds }: Load, directory: string): Promise<LoadResult> {
+export async function runLoad(
+  url: string,
+  request: Request,
+  connections: number,
+  seconds: number,
+  directory: string,
+  signal: AbortSignal,
+): Promise<LoadResult> {
   const script = join(directory, 'wrk.lua');
   await writeFile(script, wrkScript(request));
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const child = execFile(
+  const running = promisify(execFile)(
     'wrk',
     [
       ...[`--threads=${Math.min(2, connections)}`, `--connections=${connections}`, '--duration=1h'],
       ...[`--timeout=${TIMEOUT_SECONDS}s`, `--script=${script}`, url],
     ],
-    (error, stdout, stderr) => (error ? reject(new Error(`wrk failed: ${stderr}`, { cause: error })) : resolve(stdout)),
+    { signal },
   );
   // Its own duration is whole seconds. An interrupt ends it at any time with the results until then.
-  const end = setTimeout(() => child.kill('SIGINT'), seconds * 1_000);
-  try {
-    return JSON.parse((await promise).trimEnd().split('\n').at(-1)!) as LoadResult;
-  } finally {
-    clearTimeout(end);
-  }
+  const end = setTimeout(() => running.child.kill('SIGINT'), seconds * 1_000);
+  const { stdout } = await running.finally(() => clearTimeout(end));
+  return JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as LoadResult;
 }
 
 /** The Lua program with which wrk makes each request, and prints the result as a line of JSON at the end. */
-const wrkScript = ({ method, path, body, key, texts = [] }: Request) => `
+const wrkScript = ({ method, path, body, key }: Request) => `
 local random = math.random
-local texts = { ${texts.map((text) => JSON.stringify(text)).join(', ')} }
 local host
 
 local threads = 0
@@ -73,10 +68,6 @@ end
 function init()
   host = wrk.host .. ":" .. wrk.port
   math.randomseed(os.time() + number * 7919)
-end
-
-local function draw()
-  return texts[random(#texts)]
 end
 
 function request()

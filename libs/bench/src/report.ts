@@ -1,73 +1,60 @@
-import { names } from './contestants.ts';
-import type { Plan, Sample } from './measure.ts';
-
-type Metric = 'perSecond' | 'p99Ms' | 'cpuUs' | 'rssMb';
+import { format } from 'prettier';
+import type { Figures, Plan, Result } from './measure.ts';
+import type { Contestant } from './scenarios.ts';
 
 /** Ratios of the service to other contestants that are wanted: at least that of requests per second, at most that of CPU time. */
 interface Goal {
   what: string;
-  /** Of several, the one with the worst ratio counts. */
-  scenarios: string[];
-  connections: number;
-  metric: 'perSecond' | 'cpuUs';
-  wanted: Record<string, number>;
+  /** The one that `what` names unless given. Of several, the one with the worst ratio counts. */
+  scenarios?: string[];
+  /** 64 unless given. */
+  connections?: number;
+  /** Requests per second unless given. */
+  metric?: 'cpuUs';
+  wanted: Partial<Record<Contestant, number>>;
 }
 
 const keyed = 'POST with Idempotency-Key';
 const routes = ['GET one', 'GET first page', 'GET deep page', 'Title search', 'POST', 'PUT'];
-const common = { connections: 64, metric: 'perSecond' } as const;
-const { service, express, kysely, constant, withoutKey } = names;
 
 const goals: Goal[] = [
-  { ...common, what: 'GET one', scenarios: ['GET one'], wanted: { [express]: 5, [kysely]: 2.8, [constant]: 0.6 } },
-  { ...common, what: 'GET first page', scenarios: ['GET first page'], wanted: { [express]: 5, [kysely]: 2 } },
-  { ...common, what: 'POST', scenarios: ['POST'], wanted: { [express]: 5, [kysely]: 3.5 } },
-  { ...common, what: keyed, scenarios: [keyed], wanted: { [withoutKey]: 0.6 } },
+  { what: 'GET one', wanted: { Express: 5, Fastify: 2.8, Constant: 0.6 } },
+  { what: 'GET first page', wanted: { Express: 5, Fastify: 2 } },
+  { what: 'POST', wanted: { Express: 5, Fastify: 3.5 } },
+  { what: keyed, wanted: { POST: 0.6 } },
   {
-    ...{ what: 'CPU per request', scenarios: ['GET one', 'GET first page', 'POST'], connections: 64, metric: 'cpuUs' },
-    wanted: { [express]: 0.25, [kysely]: 0.45 },
+    ...{ what: 'CPU per request', scenarios: ['GET one', 'GET first page', 'POST'], metric: 'cpuUs' },
+    wanted: { Express: 0.25, Fastify: 0.45 },
   },
-  { ...common, what: 'One connection', scenarios: routes, connections: 1, wanted: { [express]: 1.5, [kysely]: 0.95 } },
-  { ...common, what: `One connection, ${keyed}`, scenarios: [keyed], connections: 1, wanted: { [withoutKey]: 0.8 } },
+  { what: 'One connection', scenarios: routes, connections: 1, wanted: { Express: 1.5, Fastify: 0.95 } },
+  { what: `One connection, ${keyed}`, scenarios: [keyed], connections: 1, wanted: { POST: 0.8 } },
 ];
 
-/** @returns NaN for no values */
 export function median(values: readonly number[]): number {
-  const sorted = values.filter((value) => !Number.isNaN(value)).toSorted((a, b) => a - b);
+  const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   return (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2;
 }
 
-const samplesOf = (samples: readonly Sample[], scenario: string, connections: number) =>
-  samples.filter((each) => each.scenario === scenario && each.connections === connections);
-
 /** The median of the ratios within each round, so that a slow moment of the machine slows both. */
-function ratioOf(samples: readonly Sample[], against: string, metric: Metric) {
-  const rounds = [...Map.groupBy(samples, ({ round }) => round).values()];
-  const figure = (round: readonly Sample[], name: string) =>
-    round.find(({ contestant }) => contestant === name)?.[metric] ?? NaN;
-  return median(rounds.map((round) => figure(round, service) / figure(round, against)));
-}
+const ratioOf = ({ rounds }: Result, against: Contestant, metric: keyof Figures) =>
+  median(rounds.map((round) => round['This service']![metric] / round[against]![metric]));
 
-/** A Markdown table whose columns have even widths. The first column is aligned to the left, the others to the right. */
-function table(headings: string[], rows: string[][]): string {
-  const widths = headings.map((heading, index) =>
-    Math.max(3, heading.length, ...rows.map((row) => row[index]!.length)),
-  );
-  const line = (cells: string[]) =>
-    `| ${cells.map((cell, index) => (index === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[index]!))).join(' | ')} |`;
-  const rule = widths.map((width, index) => (index === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
-  return [line(headings), line(rule), ...rows.map(line)].join('\n');
+/** A Markdown table whose first column is aligned to the left, the others to the right. */
+function table([first, ...others]: [string, ...string[]], rows: string[][]): string {
+  const lines = [[first, ...others], ['---', ...others.map(() => '--:')], ...rows];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 /** Table of the goals, with a column for each contestant that the service is compared with; missed ones are bold. */
-function goalsTable(samples: readonly Sample[]) {
-  const contestants = [express, kysely, constant, withoutKey];
-  const cell = ({ scenarios, connections, metric, wanted }: Goal, against: string) => {
+function goalsTable(results: Result[]) {
+  const contestants: Contestant[] = ['Express', 'Fastify', 'Constant', 'POST'];
+  const cell = (goal: Goal, against: Contestant) => {
+    const { what, scenarios = [what], connections = 64, metric = 'perSecond', wanted } = goal;
     const limit = wanted[against];
-    const ratios = scenarios
-      .map((scenario) => ratioOf(samplesOf(samples, scenario, connections), against, metric))
-      .filter((ratio) => !Number.isNaN(ratio));
+    const ratios = results
+      .filter((each) => scenarios.includes(each.scenario) && each.connections === connections)
+      .flatMap((each) => (against in each.rounds[0]! ? ratioOf(each, against, metric) : []));
     if (limit === undefined || ratios.length === 0) return '';
     const isMinimum = metric === 'perSecond';
     const worst = isMinimum ? Math.min(...ratios) : Math.max(...ratios);
@@ -80,22 +67,23 @@ function goalsTable(samples: readonly Sample[]) {
 
 /**
  * Table of medians: a row for each scenario, with the requests per second of the contestants, and other figures of the service.
- * @param against a contestant whose ratio has a column, too
+ * The ratio to another checkout has a column, too.
  */
-function figuresTable(samples: readonly Sample[], connections: number, contestants: string[], against?: string) {
-  const scenarios = [...new Set(samples.map(({ scenario }) => scenario))];
+function figuresTable(results: Result[], connections: number, contestants: Contestant[]) {
+  const against = contestants.find((name) => name === 'Other checkout');
   const headings = connections === 1 ? ['p99, ms'] : ['p99, ms', 'CPU, µs', 'RSS, MB'];
-  const rows = scenarios.map((scenario) => {
-    const measured = samplesOf(samples, scenario, connections);
-    const medianOf = (name: string, metric: Metric, digits = 0) => {
-      const value = median(measured.filter(({ contestant }) => contestant === name).map((sample) => sample[metric]));
+  const measured = results.filter((each) => each.connections === connections);
+  const rows = measured.map((result) => {
+    const medianOf = (name: Contestant, metric: keyof Figures, digits = 0) => {
+      const values = result.rounds.flatMap((round) => round[name]?.[metric] ?? []);
       const format = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-      return Number.isNaN(value) ? '' : value.toLocaleString('en', format);
+      return values.length === 0 ? '' : median(values).toLocaleString('en', format);
     };
-    const figures = [medianOf(service, 'p99Ms', 1), medianOf(service, 'cpuUs'), medianOf(service, 'rssMb')];
+    const own = 'This service';
+    const figures = [medianOf(own, 'p99Ms', 1), medianOf(own, 'cpuUs'), medianOf(own, 'rssMb')];
     return [
-      ...[scenario, ...contestants.map((name) => medianOf(name, 'perSecond'))],
-      ...(against ? [ratioOf(measured, against, 'perSecond').toFixed(2)] : []),
+      ...[result.scenario, ...contestants.map((name) => medianOf(name, 'perSecond'))],
+      ...(against ? [ratioOf(result, against, 'perSecond').toFixed(2)] : []),
       ...figures.slice(0, headings.length),
     ];
   });
@@ -111,10 +99,10 @@ export function resultsPage(
   surroundings: string,
   { rounds, seconds, rows }: Plan,
   limits: readonly string[],
-  samples: readonly Sample[],
-): string {
-  const contestants = [service, express, kysely];
-  return `# Results of \`npm run bench\`
+  results: Result[],
+): Promise<string> {
+  const contestants: Contestant[] = ['This service', 'Express', 'Fastify'];
+  return formatted(`# Results of \`npm run bench\`
 
 ${surroundings}. Server, load and PostgreSQL share the machine.
 
@@ -126,20 +114,23 @@ ${surroundings}. Server, load and PostgreSQL share the machine.
 
 Ratios within a round, with what is wanted, over 64 connections; of several scenarios, the worst. Missed goals are bold.
 
-${goalsTable(samples)}
+${goalsTable(results)}
 
 ${limits.map((limit) => `- ${limit}`).join('\n')}
 
 ## 64 connections
 
-${figuresTable(samples, 64, contestants)}
+${figuresTable(results, 64, contestants)}
 
 ## One connection
 
-${figuresTable(samples, 1, contestants)}
-`;
+${figuresTable(results, 1, contestants)}
+`);
 }
 
 /** Tables of this checkout and another one, with the median of the ratios within each round. */
-export const comparison = (samples: readonly Sample[]) =>
-  [64, 1].map((connections) => figuresTable(samples, connections, [service, names.other], names.other)).join('\n\n');
+export const comparison = (results: Result[]) =>
+  formatted([64, 1].map((each) => figuresTable(results, each, ['This service', 'Other checkout'])).join('\n\n'));
+
+/** Gives columns even widths. */
+const formatted = (page: string) => format(page, { parser: 'markdown' });

@@ -1,38 +1,34 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@rest-services/local-postgres';
 import { imageEnvironment, imageFlags } from './image-environment.ts';
 
 const START_LIMIT_MS = 30_000;
 
+/** Unit of CPU time in `/proc`, the same on all architectures. */
+const TICK_US = 10_000;
+
 export interface Server {
   url: string;
   pid: number;
   /** From the start of the process to the first response. */
   startMs: number;
-  /** Settles when the process has ended. */
-  stop: () => Promise<void>;
 }
-
-/** A checkout of this repository, whose services are built. */
-export type Checkout = ReturnType<typeof checkoutAt>;
-
-/** @param name of its databases */
-export const checkoutAt = (name: string, folder: string) => ({
-  name,
-  /** The program that `nx build` makes of a service. */
-  mainOf: (service: 'items' | 'tutorials') => resolve(folder, 'apps', service, 'dist/main.js'),
-});
 
 /**
  * Starts a server in a dedicated process, in production mode and otherwise with its default settings. Its log is discarded,
  * because the service must not pay for the log's destination.
+ * @param stack stops the server when it is disposed
  * @param firstPath path to request until it responds with 200
  */
-export async function startServer(program: string, databaseUrl: string, firstPath = '/v1/items/1'): Promise<Server> {
+export async function startServer(
+  stack: AsyncDisposableStack,
+  program: string,
+  databaseUrl: string,
+  firstPath = '/v1/items/1',
+): Promise<Server> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const started = performance.now();
@@ -49,24 +45,17 @@ export async function startServer(program: string, databaseUrl: string, firstPat
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  const stop = async () => {
-    if (hasEnded(child)) return;
-    child.kill('SIGTERM');
-    await once(child, 'exit');
-  };
-  try {
-    await firstResponse(child, url + firstPath);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return { url, pid: child.pid!, startMs: performance.now() - started, stop };
+  stack.defer(async () => {
+    if (child.kill('SIGTERM')) await once(child, 'exit');
+  });
+  await firstResponse(child, url + firstPath);
+  return { url, pid: child.pid!, startMs: performance.now() - started };
 }
 
 /** Requests the URL until it responds with 200, because only a response tells that a process without a log is ready. */
 async function firstResponse(child: ChildProcess, url: string) {
   const deadline = performance.now() + START_LIMIT_MS;
-  while (!hasEnded(child) && performance.now() < deadline) {
+  while (child.exitCode === null && performance.now() < deadline) {
     const response = await fetch(url).catch(() => undefined);
     await response?.text();
     if (response?.status === 200) return;
@@ -75,11 +64,8 @@ async function firstResponse(child: ChildProcess, url: string) {
   throw new Error(`${child.spawnargs.join(' ')} does not respond to ${url}`);
 }
 
-const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
-
 /** CPU microseconds that processes and all their children, ended ones too, have used so far, as Linux counts them. */
 export async function cpuUsOf(...pids: number[]): Promise<number> {
-  const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
   let ticks = 0;
   for (const each of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     // A process may have ended since the folder was listed.
@@ -90,7 +76,7 @@ export async function cpuUsOf(...pids: number[]): Promise<number> {
     if (pids.includes(Number(each))) ticks += field(14) + field(15) + field(16) + field(17);
     else if (pids.includes(field(4))) ticks += field(14) + field(15);
   }
-  return (ticks / ticksPerSecond) * 1_000_000;
+  return ticks * TICK_US;
 }
 
 /** Memory of a process that is in RAM. */

@@ -81,7 +81,8 @@ function urlOf(serverUrl: string, name: string) {
   return url.href;
 }
 
-async function withClient<Result>(url: string, act: (client: pg.Client) => Promise<Result>): Promise<Result> {
+/** Runs `act` with a connection of its own. */
+export async function withClient<Result>(url: string, act: (client: pg.Client) => Promise<Result>): Promise<Result> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   // Without a listener, the end of the server would end the process; the statement in flight reports it.
   client.on('error', () => undefined);

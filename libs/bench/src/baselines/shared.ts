@@ -1,13 +1,14 @@
-/** JSON schema of an item, from which Fastify compiles a serializer. */
-export const Item = {
-  type: 'object',
-  properties: {
-    id: { type: 'integer' },
-    title: { type: 'string' },
-    status: { type: 'string' },
-    created_at: { type: 'string', format: 'date-time' },
-    updated_at: { type: 'string', format: 'date-time' },
-  },
-} as const;
+import { Type } from 'typebox';
 
-export const Items = { type: 'array', items: Item } as const;
+const Time = Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
+
+/** An item, from whose schema Fastify compiles a serializer. */
+export const Item = Type.Object({
+  id: Type.Integer(),
+  title: Type.String(),
+  status: Type.String(),
+  created_at: Time,
+  updated_at: Time,
+});
+
+export const Items = Type.Array(Item);
