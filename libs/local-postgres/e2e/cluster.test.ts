@@ -4,8 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import pg from 'pg';
-import { startCluster, type Cluster } from '../src/index.ts';
+import { startCluster, withClient, type Cluster } from '../src/index.ts';
 
 let home: string;
 let directory: string;
@@ -31,15 +30,8 @@ async function start() {
   return cluster;
 }
 
-async function query(url: string, statement: string) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(statement)).rows;
-  } finally {
-    await client.end();
-  }
-}
+const query = (url: string, statement: string) =>
+  withClient(url, async (client) => (await client.query<Record<string, unknown>>(statement)).rows);
 
 const isRunning = (url: string) =>
   query(url, 'select').then(
