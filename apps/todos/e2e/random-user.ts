@@ -129,8 +129,8 @@ export function randomUser(page: Page, name: string, random: (below: number) => 
         const again = page.getByRole('status').getByRole('button', { name: 'Try again' });
         if ((await again.count()) > 0)
           await again.evaluate((button: HTMLElement) => button.click()).catch(() => undefined);
-        // Rows have a clock until they are saved.
-        return page.locator('.todos .waiting').count();
+        // Rows have a clock until they are saved. A page without its list shows none of them.
+        return page.locator('.waiting, .loading, .failure').count();
       };
       // A request that was on its way when the connection went ends by the page's time limit of 15 seconds.
       await settles(unsent, 0).catch(() => settles(unsent, 0));
