@@ -48,10 +48,13 @@ test('A conflict never calls stored what waits', async () => {
 test('The notice of an undo goes when that is refused', async () => {
   await open('/todos/1', 'Buy milk');
   await link('Edit').click();
+  // Until the undo, the page hears nothing of the other change.
+  const release = proxy.hold('GET');
   await save('Buy oat milk');
   await shows(page(), 'Saved.');
   await change(1, 'Buy rye bread');
   await button('Undo').click();
+  release();
   await shows(page(), '“Buy milk” is not saved.');
   await hides(page(), 'Undone');
 });

@@ -97,13 +97,16 @@ describe('In a new clone', () => {
   const env: NodeJS.ProcessEnv = { ...plainEnvironment };
   beforeAll(async () => {
     copyWorkspace(copy);
-    for (const app of [...services().map(({ name }) => name), 'todos-web'])
-      env[`${app.toUpperCase().replaceAll('-', '_')}_PORT`] = `${await freePort()}`;
+    const apps = [...services().map(({ name }) => name), 'todos-web'];
+    const ports = new Set<number>();
+    while (ports.size < apps.length) ports.add(await freePort());
+    for (const [index, port] of [...ports].entries())
+      env[`${apps[index]!.toUpperCase().replaceAll('-', '_')}_PORT`] = `${port}`;
     delete env.DATABASE_URL;
   });
   let serving: ReturnType<typeof type> | undefined;
   afterEach(async () => {
-    serving?.interrupt();
+    if (serving?.isRunning()) serving.interrupt();
     await serving?.ended;
     serving = undefined;
   });
@@ -125,6 +128,7 @@ describe('In a new clone', () => {
     return {
       ended,
       said,
+      isRunning: () => child.exitCode === null && child.signalCode === null,
       interrupt: () => process.kill(-child.pid!, 'SIGINT'),
       urls: () => output.slice(output.indexOf('to try it')).match(/http:\S+/g) ?? [],
     };
