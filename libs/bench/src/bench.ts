@@ -26,7 +26,6 @@ const fullPlan: Plan = {
   readySeconds: 4,
   warmUpSeconds: 0.4,
 };
-/** Less than two minutes, for an impression. */
 const quickPlan: Plan = {
   rows: { items: 100_000, tutorials: 10_000 },
   rounds: 3,
