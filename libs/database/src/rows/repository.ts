@@ -7,7 +7,7 @@ import { createPages, type Page, type Position } from './reads/page.ts';
 import { createSearch } from './reads/search.ts';
 import { createWholeList } from './reads/whole-list.ts';
 import { columnsOf, type UpdatedFields, type Counts, type NewRow, type RowOf, type Shapes } from './shapes.ts';
-import type { AnyDatabase, Values } from './shared/row.ts';
+import type { AnyDatabase, Values } from './row.ts';
 import { createDelete, createUpdate, type RowChange, type Target } from './writes/row-change.ts';
 import { createDeleteAll } from './writes/delete-all.ts';
 import { Insert, type IdempotencyKey } from './writes/insert.ts';

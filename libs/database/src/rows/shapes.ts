@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely';
 import type { Static, TObject } from 'typebox';
 import type { UpdateOptions } from './writes/row-change.ts';
-import type { WithId } from './shared/row.ts';
+import type { WithId } from './row.ts';
 
 /** What a service reads and writes of a table, by the shapes of its records and bodies, whose properties are columns. */
 export interface Shapes extends UpdateOptions {

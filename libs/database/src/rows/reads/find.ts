@@ -2,8 +2,8 @@ import { Semaphore } from '@rest-services/concurrency';
 import { sql, type RawBuilder } from 'kysely';
 import { columnList, idArray, parameter, prepared, type Statement } from '../../connection/statement.ts';
 import { readInTurn } from './read-in-turn.ts';
-import { MAX_SHARED_LENGTH, type AnyDatabase, type WithId } from '../shared/row.ts';
-import { LEFT_OUT, SharedStatement } from '../shared/shared-statement.ts';
+import { MAX_SHARED_LENGTH, type AnyDatabase, type WithId } from '../row.ts';
+import { LEFT_OUT, SharedStatement } from '../shared-statement.ts';
 
 /** Maximum size of a text that requests read together, four bytes a character. Longer ones would together take too much memory. */
 const MAX_SHARED_BYTES = 4 * MAX_SHARED_LENGTH;
@@ -26,9 +26,8 @@ export class Find<Row extends WithId> extends SharedStatement<number, Row | unde
     this.#readOne = read(columnList(columns));
     const isShort = longText && sql`octet_length(${sql.ref(longText)}) <= ${sql.lit(MAX_SHARED_BYTES)}`;
     const nullIfLong = (column: RawBuilder<unknown>) => sql`case when ${isShort} then ${column} end as ${column}`;
-    this.#readMany = read(
-      sql.join(columns.map((name) => (name === longText ? nullIfLong(sql.ref(name)) : sql.ref(name)))),
-    );
+    const columnOf = (name: string) => (name === longText ? nullIfLong(sql.ref(name)) : sql.ref(name));
+    this.#readMany = read(sql.join(columns.map(columnOf)));
   }
 
   protected override async runShared(ids: readonly number[]) {

@@ -1,6 +1,6 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely';
 import { columnList, parameter, prepared } from '../../connection/statement.ts';
-import type { AnyDatabase, WithId } from '../shared/row.ts';
+import type { AnyDatabase, WithId } from '../row.ts';
 
 /** Maximum number of rows that one statement of a list reads. */
 export const CHUNK_ROWS = 250;
@@ -29,18 +29,13 @@ export type ReadChunk<Row> = (after: number, limit: number) => Promise<Row[]>;
 /** A list of up to `limit` rows, whose first chunk is `rows`. */
 export function listOf<Row extends WithId>(rows: Row[], readChunk: ReadChunk<Row>, limit = Infinity): List<Row> {
   const missing = limit - rows.length;
-  if (missing <= 0 || !mayContinue(rows)) return { rows, next: undefined };
+  const last: (WithId & { text_bytes?: number }) | undefined = rows.at(-1);
+  const isFull = rows.length === CHUNK_ROWS || (last?.text_bytes ?? 0) >= CHUNK_BYTES;
+  if (missing <= 0 || !last || !isFull) return { rows, next: undefined };
   // Only the id, so that the rows can be freed before their reader has taken them.
-  const { id } = rows.at(-1)!;
-  return {
-    rows,
-    next: async () => listOf(await readChunk(id, Math.min(missing, CHUNK_ROWS)), readChunk, missing),
-  };
+  const { id } = last;
+  return { rows, next: async () => listOf(await readChunk(id, Math.min(missing, CHUNK_ROWS)), readChunk, missing) };
 }
-
-/** Whether there may be rows after those of a chunk. */
-const mayContinue = (rows: readonly (object & { text_bytes?: number })[]) =>
-  rows.length === CHUNK_ROWS || (rows.at(-1)?.text_bytes ?? 0) >= CHUNK_BYTES;
 
 /** Makes a function that reads chunks of the rows that meet conditions. @param longText a column of any length */
 export function createReadChunk<Row>(

@@ -1,7 +1,7 @@
 import { coalesce } from '@rest-services/concurrency';
 import { sql } from 'kysely';
 import { columnList, parameter, prepared } from '../../connection/statement.ts';
-import type { AnyDatabase, WithId } from '../shared/row.ts';
+import type { AnyDatabase, WithId } from '../row.ts';
 import { CHUNK_ROWS, createReadChunk, listOf, type List } from './list.ts';
 
 export type Position = { offset: number; limit: number };

@@ -2,7 +2,7 @@ import { coalesce, Semaphore } from '@rest-services/concurrency';
 import { sql } from 'kysely';
 import { parameter, prepared } from '../../connection/statement.ts';
 import { SHARED_MS } from '../../time-budget.ts';
-import type { AnyDatabase, WithId } from '../shared/row.ts';
+import type { AnyDatabase, WithId } from '../row.ts';
 import { CHUNK_ROWS, firstOf, listOf, select, type List } from './list.ts';
 import { readInTurn } from './read-in-turn.ts';
 

@@ -1,7 +1,7 @@
 import { coalesce } from '@rest-services/concurrency';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import { prepared } from '../../connection/statement.ts';
-import type { AnyDatabase, WithId } from '../shared/row.ts';
+import type { AnyDatabase, WithId } from '../row.ts';
 import { createReadChunk, firstOf, listOf, select, type List } from './list.ts';
 
 /** Maximum number of rows of a list with a version: PostgreSQL reads all of them for it, 15 ms for 10,000. */

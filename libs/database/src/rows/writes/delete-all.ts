@@ -2,7 +2,7 @@ import { errorCode, OverloadedError, SQLSTATE } from '@rest-services/errors';
 import { sql, type QueryExecutorProvider } from 'kysely';
 import { prepared } from '../../connection/statement.ts';
 import { RESPONSE_MS } from '../../time-budget.ts';
-import type { AnyDatabase } from '../shared/row.ts';
+import type { AnyDatabase } from '../row.ts';
 
 /** Time that truncating needs, its wait for a lock included. */
 const TRUNCATE_MS = 1_000;

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { columnList, parameter, prepared } from '../../connection/statement.ts';
-import { shortLockTimeout, type WithId } from '../shared/row.ts';
+import { shortLockTimeout, type WithId } from '../row.ts';
 
 export interface Outcome extends WithId {
   /** `false` when the key belongs to another request. */

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { errorClass, ReusedKeyError, SQLSTATE_CLASS } from '@rest-services/errors';
 import { insertStatements, type Outcome } from './insert-statements.ts';
-import { isWrittenAlone, type AnyDatabase, type Values } from '../shared/row.ts';
-import { LEFT_OUT, SharedStatement } from '../shared/shared-statement.ts';
+import { isWrittenAlone, type AnyDatabase, type Values } from '../row.ts';
+import { LEFT_OUT, SharedStatement } from '../shared-statement.ts';
 
 /** A key that a client sends again when it repeats a request, because it does not know the outcome. */
 export interface IdempotencyKey {

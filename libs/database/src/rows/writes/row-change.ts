@@ -2,8 +2,8 @@ import { PreconditionFailedError } from '@rest-services/errors';
 import { sql, type RawBuilder } from 'kysely';
 import type { Value } from '../../connection/session.ts';
 import { columnList, idArray, parameter, prepared, type Statement } from '../../connection/statement.ts';
-import { isWrittenAlone, shortLockTimeout, type AnyDatabase, type Values, type WithId } from '../shared/row.ts';
-import { LEFT_OUT, SharedStatement } from '../shared/shared-statement.ts';
+import { isWrittenAlone, shortLockTimeout, type AnyDatabase, type Values, type WithId } from '../row.ts';
+import { LEFT_OUT, SharedStatement } from '../shared-statement.ts';
 
 /** The row that an update or a delete changes. */
 export type Target = WithId & {

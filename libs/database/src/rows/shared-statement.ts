@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Batcher } from '@rest-services/concurrency';
 import { errorClass, errorCode, SQLSTATE, SQLSTATE_CLASS } from '@rest-services/errors';
-import { SHARED_MS } from '../../time-budget.ts';
+import { SHARED_MS } from '../time-budget.ts';
 import type { AnyDatabase } from './row.ts';
 
 /**
@@ -79,7 +79,7 @@ export abstract class SharedStatement<Key, Result> {
         return result === LEFT_OUT ? alone(key) : result;
       });
     } catch (error) {
-      if (!isUndone(error) || (keys.length === 1 && !isDeadlock(error))) throw error;
+      if (!isUndone(error)) throw error;
       if (isDeadlock(error)) await sleep(DEADLOCK_DELAY_MS);
       return keys.map(alone);
     }

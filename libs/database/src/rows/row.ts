@@ -1,7 +1,7 @@
 import { sql, type QueryExecutorProvider } from 'kysely';
-import type { Database } from '../../connection/database.ts';
-import type { Value } from '../../connection/session.ts';
-import { SHARED_LOCK_MS } from '../../time-budget.ts';
+import type { Database } from '../connection/database.ts';
+import type { Value } from '../connection/session.ts';
+import { SHARED_LOCK_MS } from '../time-budget.ts';
 
 /** What repositories need of a database, whatever its tables are. */
 export type AnyDatabase = Omit<Database<unknown>, 'kysely' | 'getExecutor'> & {
