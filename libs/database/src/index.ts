@@ -1,9 +1,7 @@
 export { Database, type DatabaseOptions } from './connection/database.ts';
-export { type ConnectionEvent } from './connection/session-pool.ts';
 export { checkServer, checkSessions, checkWritable } from './connection/server/check-server.ts';
 export { ConnectionUrlError, parseConnectionUrl } from './connection/server/connection-url.ts';
-export { prepared, type Statement } from './connection/statement.ts';
-export { type Pooler } from './connection/client-config.ts';
+export { prepared } from './connection/statement.ts';
 export { createIdempotencyKeys } from './migrations/idempotency-keys.ts';
 export { migrate, pendingMigrations, type Migrations } from './migrations/migrate.ts';
 export { Distribution } from './distribution.ts';
@@ -21,4 +19,3 @@ export { type List } from './rows/reads/list.ts';
 export { type Page } from './rows/reads/page.ts';
 export { Repository } from './rows/repository.ts';
 export { type Table } from './rows/shapes.ts';
-export { RESPONSE_MS } from './time-budget.ts';

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Database, type ConnectionEvent, type Migrations, type RowCounts } from '@rest-services/database';
+import { Database, type Migrations, type RowCounts } from '@rest-services/database';
 import type { Service } from './create-service.ts';
 import { foldInBackground } from './fold-row-counts.ts';
 import { addHealth, type Lifecycle } from './observability/health.ts';
 import { addMetrics } from './observability/metrics.ts';
 import { TaskFailures } from './observability/task-failures.ts';
 import { connectionOf, isTraced, type Settings } from './settings.ts';
-import { version } from './version.ts';
 
 /** Timeout for the last export: in a drain, there are 2 s left after the requests. */
 const LAST_EXPORT_LIMIT_MS = 1_000;
@@ -52,7 +51,7 @@ export async function assembleService<Tables>(
   addMetrics(app, { db, service: name, health, rowCounts: rowCountState, taskFailures });
   // Without traces, its code is not loaded, and a start takes as long as without it.
   const telemetry = isTraced(settings) ? await import('./observability/telemetry/telemetry.ts') : undefined;
-  const shutDown = telemetry?.startExport({ service: name, version, log: app.log });
+  const shutDown = telemetry?.startExport(name, app.log);
   // Compiles the shapes of all routes. Otherwise their errors would be taken for those of the address to listen on.
   await app.ready();
   return { app, db, lifecycle, exportRest, connection, migrationConnection };
@@ -61,7 +60,7 @@ export async function assembleService<Tables>(
     if (shutDown) await Promise.race([shutDown(), sleep(LAST_EXPORT_LIMIT_MS)]);
   }
 
-  function onConnectionError(error: Error, server: string, event: ConnectionEvent) {
+  function onConnectionError(error: Error, server: string, event: string) {
     app.log.warn({ err: error, server }, event);
   }
 }

@@ -41,18 +41,25 @@ export async function migrateDatabase(log: FastifyBaseLogger, connection: Connec
 }
 
 /**
- * Checks the server of the database, without waiting for it: /readyz says when it is up.
- * @throws Error when the service can't use it
+ * Checks the sessions of requests, without waiting for the database: /readyz says when it is up.
+ * @param unchecked the connection of a server that `migrateDatabase` has not checked
+ * @throws Error when the service can't use the database
  */
-export async function checkDatabase(log: FastifyBaseLogger, connection: Connection) {
-  const db = openForChecks(connection);
-  await whereUp(() => checkServer(db), log);
-  await db.destroy();
+export async function checkDatabase<Tables>(log: FastifyBaseLogger, db: Database<Tables>, unchecked?: Connection) {
+  const checking = unchecked && openForChecks(unchecked);
+  try {
+    try {
+      if (checking) await checkServer(checking);
+    } finally {
+      // Before the next connection, because the server may allow no further one.
+      await checking?.destroy();
+    }
+    await checkSessions(db);
+  } catch (error) {
+    if (!isNotUpYet(error)) throw error;
+    log.warn({ err: error }, 'database is not up yet');
+  }
 }
-
-/** Checks the sessions of requests, likewise. @throws Error that says what to set */
-export const checkPool = <Tables>(log: FastifyBaseLogger, db: Database<Tables>) =>
-  whereUp(() => checkSessions(db), log);
 
 /** Recounts the rows of each table. */
 export async function recountTables(log: FastifyBaseLogger, connection: Connection, rowCounts: RowCounts[]) {
@@ -66,16 +73,6 @@ export async function recountTables(log: FastifyBaseLogger, connection: Connecti
 }
 
 const isNotUpYet = (error: unknown) => error instanceof OverloadedError || NOT_UP_YET.test(errorCode(error));
-
-/** @throws the error of a check, unless it is that the database is not up yet */
-async function whereUp(check: () => Promise<void>, log: FastifyBaseLogger) {
-  try {
-    await check();
-  } catch (error) {
-    if (!isNotUpYet(error)) throw error;
-    log.warn({ err: error }, 'database is not up yet');
-  }
-}
 
 /** @throws the last error after a minute, or the first error that does not go away by waiting */
 async function whenUp<Result>(query: () => Promise<Result>, log: FastifyBaseLogger) {

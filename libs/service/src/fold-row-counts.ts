@@ -63,7 +63,7 @@ export function foldInBackground<Tables>(
         folded = await foldRowCounts(db, counts);
         if (folded < MAX_FOLDED_CHANGES) foldedAt.set(table, Date.now() / 1_000);
       } catch (error) {
-        onFailure(error);
+        if (!closing.signal.aborted) onFailure(error);
       }
     } while (await elapsed(folded > 0 ? FOLD_DELAY_MS : IDLE_DELAY_MS));
   }

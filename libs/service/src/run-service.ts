@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import { assembleService, type ServiceDefinition } from './assemble-service.ts';
-import { checkDatabase, checkPool, migrateDatabase, recountTables } from './commands.ts';
+import { checkDatabase, migrateDatabase, recountTables } from './commands.ts';
 import { cut } from './http/connections/connections.ts';
 import { flushLog } from './observability/log-stream.ts';
 import { loadSettings, type Settings } from './settings.ts';
@@ -66,10 +66,7 @@ export async function runService<Tables>(definition: ServiceDefinition<Tables>, 
     await flushLog();
     process.exit(0);
   }
-  await orExit('Cannot use the database', async () => {
-    if (!isMigrating) await checkDatabase(log, connection);
-    await checkPool(log, db);
-  });
+  await orExit('Cannot use the database', () => checkDatabase(log, db, isMigrating ? undefined : connection));
   try {
     const { HOST, PORT } = settings;
     // Fastify listens at both addresses of localhost, with a second server that the drain does not know.

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { ConnectionUrlError, parseConnectionUrl, type Pooler } from '@rest-services/database';
+import { ConnectionUrlError, parseConnectionUrl } from '@rest-services/database';
 import { Ajv, type ErrorObject } from 'ajv';
 import { Type, type Static, type TSchema } from 'typebox';
 import { trustOf } from './http/headers/proxies.ts';
@@ -27,23 +27,19 @@ const otherDatabase = Type.Optional(postgresUrl('postgres://USER:PASSWORD@HOST:P
 
 const secretFile = Type.Optional(Type.String());
 
-const otlpProtocol = Type.Optional(
-  oneOf(['http/protobuf'], {
-    description: 'http/protobuf, the only protocol that the service speaks, by default on port 4318',
-  }),
-);
+const proxies =
+  'addresses of proxies such as 10.0.0.0/8, 2001:db8::1 or loopback, separated by commas, or their number';
+const poolers = 'transaction, where DATABASE_URL leads to a pooler in that mode, or not set';
+const otlpReceiver = 'the URL of an OTLP/HTTP receiver, such as http://localhost:4318';
+const otlpProtocols = 'http/protobuf, the only protocol that the service speaks, by default on port 4318';
+const otlpProtocol = Type.Optional(oneOf(['http/protobuf'], { description: otlpProtocols }));
 
 /** The environment variables of a service. Each description completes the sentence "… must be". */
 export const EnvironmentVariables = Type.Object({
   PORT: integer(0, 65_535, 'a TCP port', { description: 'a TCP port, 0 to 65535 (0 takes a free one)' }),
   // Empty: all addresses, of IPv6 and IPv4 where the system has both.
   HOST: Type.String({ default: '', description: 'an address or host name to listen on' }),
-  TRUST_PROXY: Type.Optional(
-    Type.String({
-      description:
-        'addresses of proxies such as 10.0.0.0/8, 2001:db8::1 or loopback, separated by commas, or their number',
-    }),
-  ),
+  TRUST_PROXY: Type.Optional(Type.String({ description: proxies })),
   KEEP_ALIVE_TIMEOUT_MS: integer(2_000, 86_400_000, milliseconds, { default: 73_000 }),
   NODE_ENV: oneOf(['development', 'production', 'test'], { default: 'development' }),
   DATABASE_URL: postgresUrl('set, to postgres://USER:PASSWORD@HOST:PORT/DATABASE'),
@@ -52,11 +48,7 @@ export const EnvironmentVariables = Type.Object({
   DATABASE_MIGRATION_URL_FILE: secretFile,
   DATABASE_READ_URL: otherDatabase,
   DATABASE_READ_URL_FILE: secretFile,
-  DATABASE_POOLER: Type.Optional(
-    oneOf<Pooler[]>(['transaction'], {
-      description: 'transaction, where DATABASE_URL leads to a pooler in that mode, or not set',
-    }),
-  ),
+  DATABASE_POOLER: Type.Optional(oneOf(['transaction'], { description: poolers })),
   DATABASE_POOL_MAX: integer(1, 1_000, 'a number of connections', { default: 10 }),
   MIGRATE_ON_START: flag(true),
   CORS_ORIGIN: Type.Optional(
@@ -67,22 +59,15 @@ export const EnvironmentVariables = Type.Object({
   ),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' }),
   SHUTDOWN_DELAY_MS: integer(0, 5_000, milliseconds),
-  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
-    text('^https?://', 'the URL of an OTLP/HTTP receiver, such as http://localhost:4318'),
-  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(text('^https?://', otlpReceiver)),
   OTEL_EXPORTER_OTLP_PROTOCOL: otlpProtocol,
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: otlpProtocol,
   OTEL_SDK_DISABLED: flag(false),
 });
 
 // env-schema would make two validators more, and one of JSON Schema itself: a fifth of the time that a start takes.
-const ajv = new Ajv({
-  coerceTypes: true,
-  useDefaults: true,
-  removeAdditional: 'all',
-  meta: false,
-  validateSchema: false,
-});
+const reading = { coerceTypes: true, useDefaults: true, removeAdditional: 'all' } as const;
+const ajv = new Ajv({ ...reading, meta: false, validateSchema: false });
 
 type Variable = TSchema & { type?: string; description?: string };
 
@@ -105,7 +90,9 @@ export function loadSettings(environment: NodeJS.ProcessEnv, defaultPort: number
   // Ajv accepts every string that JavaScript converts to a number, such as 0x50.
   const noInteger = variables.find(([name, { type }]) => type === 'integer' && /\D/.test(given[name] ?? ''));
   if (noInteger) throw notAllowed(noInteger[0], given);
-  const { TRUST_PROXY } = settings;
+  const { TRUST_PROXY, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = settings;
+  // OpenTelemetry would send traces to localhost instead.
+  if (endpoint !== undefined && !URL.canParse(endpoint)) throw notAllowed('OTEL_EXPORTER_OTLP_ENDPOINT', given);
   if (TRUST_PROXY !== undefined && !trustOf(TRUST_PROXY)) throw notAllowed('TRUST_PROXY', given);
   return settings;
 }

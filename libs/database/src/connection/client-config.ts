@@ -3,7 +3,7 @@ import { REQUEST_MS, RESPONSE_MS, STATEMENT_MS } from '../time-budget.ts';
 import { resultTypes } from './result-types.ts';
 
 /** A pooler between service and server that gives a session to a client for one transaction. */
-export type Pooler = 'transaction';
+type Pooler = 'transaction';
 
 /**
  * What sessions are for. Those for requests and migrations begin with parameters, which a pooler or an old server refuses; those for
@@ -14,7 +14,7 @@ export type SessionPurpose = 'requests' | 'migrations' | 'checks';
 /** How a session begins. */
 export interface ConnectionOptions {
   url: string;
-  /** Reads the password for each new connection, instead of the one in `url`; once more when the server refuses it. */
+  /** Reads the password for each new connection, instead of the one in `url`. */
   readPassword?: (() => Promise<string>) | undefined;
   /** Name that PostgreSQL shows for the sessions, unless `url` has one. */
   applicationName?: string | undefined;
@@ -37,7 +37,7 @@ export const MIGRATION_IDLE_TIMEOUT = '10s';
  * Parameters that no default of a server, database or role may change. PostgreSQL checks every second whether the client of a running
  * statement is still connected, and notices one that was cut off by the network after a minute.
  */
-const COMMON = String.raw`-c TimeZone=UTC -c DateStyle=ISO -c default_transaction_isolation=read\ committed -c client_connection_check_interval=1s -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3`;
+const COMMON = String.raw`-c TimeZone=UTC -c DateStyle=ISO -c array_nulls=on -c default_transaction_isolation=read\ committed -c client_connection_check_interval=1s -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3`;
 
 /**
  * Statements of requests have an index and take milliseconds: a plan made while a table was empty would scan it when it has grown, and one for
@@ -47,13 +47,6 @@ const FOR_REQUESTS = `${COMMON} -c statement_timeout=${STATEMENT_MS} -c enable_s
 
 /** A migration holds its lock outside its transaction, too. */
 const FOR_MIGRATIONS = `${COMMON} -c idle_in_transaction_session_timeout=10s -c idle_session_timeout=${MIGRATION_IDLE_TIMEOUT} -c statement_timeout=0 -c lock_timeout=0`;
-
-/**
- * Ends the time limit of transactions that a role or database may have. Releases before 17 know no such parameter.
- * @returns a promise, for which the pool waits
- */
-const endTransactionTimeout = (client: pg.ClientBase): unknown =>
-  client.query(`select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'`);
 
 /** Options of the driver for the sessions of a pool. */
 export function clientConfig(target: pg.ClientConfig, options: ConnectionOptions) {
@@ -73,6 +66,5 @@ export function clientConfig(target: pg.ClientConfig, options: ConnectionOptions
     // A session without timeout notices a vanished server 10 s later.
     keepAliveInitialDelayMillis: 30_000,
     types: resultTypes(),
-    ...(isForMigrations ? { onConnect: endTransactionTimeout } : {}),
   } satisfies pg.PoolConfig;
 }

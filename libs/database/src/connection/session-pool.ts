@@ -1,11 +1,12 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { withDeadline } from '@rest-services/concurrency';
-import { errorCode, OverloadedError, SQLSTATE } from '@rest-services/errors';
+import { OverloadedError } from '@rest-services/errors';
 import pg from 'pg';
 import type { Distribution } from '../distribution.ts';
 import { CONNECTION_WAIT_MS } from '../time-budget.ts';
 import { clientConfig, hasParameters, type ConnectionOptions } from './client-config.ts';
 import { isPoolTimeout, isReadOnlyError, isTimeout, withErrorCode } from './errors.ts';
+import { LoginClient } from './login-client.ts';
 import { parseConnectionUrl } from './server/connection-url.ts';
 import { Session, type Value } from './session.ts';
 import type { Statement } from './statement.ts';
@@ -29,8 +30,6 @@ const UNANSWERED_MS = 10_000;
 /** Age of a response that still shows that the server can be reached, and of a refusal that still shows that it takes no further sessions. */
 const RECENT_MS = 1_000;
 
-export type ConnectionEvent = 'database connection lost' | 'database connection refused';
-
 export interface SessionPoolOptions extends ConnectionOptions {
   /** Maximum number of connections. */
   poolMax: number;
@@ -38,7 +37,7 @@ export interface SessionPoolOptions extends ConnectionOptions {
    * A connection was lost, or, once a second at most, a further one refused, beside others that work.
    * @param server such as `db:5432`
    */
-  onConnectionError: (error: Error, server: string, event: ConnectionEvent) => void;
+  onConnectionError: (error: Error, server: string, event: string) => void;
 }
 
 /** Sessions with time limits out of a pool of connections to one server. */
@@ -66,6 +65,7 @@ export class SessionPool {
     this.#target = parseConnectionUrl(options.url);
     this.pool = new pg.Pool({
       ...clientConfig(this.#target, options),
+      Client: LoginClient,
       max: options.poolMax,
       idleTimeoutMillis: IDLE_MS,
       maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
@@ -146,7 +146,10 @@ export class SessionPool {
       const isRefused = performance.now() - this.#refusedAt < RECENT_MS;
       if (isRefused && this.#inUse > 0 && this.pool.idleCount === 0) await this.#untilReleased(deadline);
       try {
-        return await this.#connectOnce();
+        const client = await this.pool.connect();
+        // A server that fell silent may have been replaced since: its other sessions are closed.
+        if (this.#connectedAt.get(client)! > this.#silentAt) return client;
+        client.release(true);
       } catch (error) {
         if (isPoolTimeout(error) || this.#inUse + this.pool.idleCount === 0) throw error;
         if (performance.now() - this.#refusedAt > RECENT_MS)
@@ -167,28 +170,13 @@ export class SessionPool {
     await withDeadline(deadline, promise, () => new OverloadedError('connection')).finally(wake);
   }
 
-  /** A second attempt is for a password that has changed. */
-  async #connectOnce(mayRetry = this.#options.readPassword !== undefined): Promise<pg.PoolClient> {
-    try {
-      for (;;) {
-        const client = await this.pool.connect();
-        // A server that fell silent may have been replaced since: its other sessions are closed.
-        if (this.#connectedAt.get(client)! > this.#silentAt) return client;
-        client.release(true);
-      }
-    } catch (error) {
-      if (!mayRetry || errorCode(error) !== SQLSTATE.INVALID_PASSWORD) throw error;
-      return this.#connectOnce(false);
-    }
-  }
-
   #lose(error: Error, sentAt: number) {
     if (!isReadOnlyError(error)) this.#countLoss();
     const isSilent = isTimeout(error) && this.#respondedAt < sentAt;
     if (isSilent) this.#silentAt = performance.now();
   }
 
-  #report(error: Error, event: ConnectionEvent) {
+  #report(error: Error, event: string) {
     const { host = 'default', port = 5_432 } = this.#target;
     this.#options.onConnectionError(error, `${host}:${port}`, event);
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sql, type QueryExecutorProvider } from 'kysely';
 import pg from 'pg';
 
-/** A table whose rows are counted. Its primary key is a bigint `id` that never changes. */
+/** A table whose rows are counted. Its primary key is a bigint `id` that never changes: `generated always as identity`. */
 export interface RowCounts {
   table: string;
   /** Rows with this value in the column are counted, too, under this name. A released filter never changes. */

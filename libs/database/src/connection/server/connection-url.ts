@@ -29,9 +29,9 @@ export function parseConnectionUrl(url: string): pg.ClientConfig {
   if (!address) throw new ConnectionUrlError('such as postgres://USER:PASSWORD@HOST:PORT/DATABASE');
   // The last one of a name counts.
   const parameters = new URLSearchParams(Object.fromEntries(new URLSearchParams(query)));
-  const unknown = [...parameters.keys()].find((name) => !PARAMETERS.includes(name));
-  if (unknown !== undefined)
-    throw new ConnectionUrlError(`whose parameters are some of ${PARAMETERS.join(', ')}; ${unknown} is not`);
+  const unknown = [...parameters.keys()].filter((name) => !PARAMETERS.includes(name));
+  if (unknown.length > 0)
+    throw new ConnectionUrlError(`whose parameters are some of ${PARAMETERS.join(', ')}; it has ${unknown.join(', ')}`);
   if ([authority, parameters.get('host'), parameters.get('port')].some((part) => part?.includes(',')))
     throw new ConnectionUrlError('with one host: the name that always leads to the primary');
   checkTls(parameters);
