@@ -20,10 +20,7 @@ declare module 'fastify' {
 }
 
 /** Options of probes and metrics, which are answered under overload too: machines decide by them about the process. They have no span. */
-export const forMachines = {
-  schema: { hide: true },
-  config: { isForMachines: true, pressureHandler: () => undefined },
-};
+export const forMachines = { schema: { hide: true }, config: { isForMachines: true } };
 
 /** What probes and scrapes know about the service. */
 export interface Health {
@@ -56,12 +53,7 @@ export function addHealth<Tables>(
   app: FastifyInstance,
   { db, probing, migrations, lifecycle }: Probed<Tables>,
 ): Health {
-  const health: Health = {
-    isReady: undefined,
-    isReadOnly: false,
-    migrations: undefined,
-    check: () => void check(),
-  };
+  const health: Health = { isReady: undefined, isReadOnly: false, migrations: undefined, check: () => void check() };
   app.get('/livez', forMachines, () => ({ message: 'alive' }));
 
   let isMigrated = false;
