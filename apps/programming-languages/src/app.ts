@@ -3,7 +3,6 @@ import { PreconditionFailedError } from '@rest-services/errors';
 import { offsetAndLimit, pageHeaders } from '@rest-services/pagination';
 import {
   acceptForms,
-  columnsOf,
   createPreconditions,
   createService,
   idempotencyKeyOf,
@@ -22,7 +21,7 @@ export async function buildApp(db: Database<LanguagesDatabase>, settings: Settin
     includeCode: false,
     constraints,
   });
-  await acceptForms(app, columnsOf(schemas.Language));
+  await acceptForms(app, schemas.Language);
 
   const languages = new Repository(db, 'programming_language', {
     row: schemas.StoredLanguage,

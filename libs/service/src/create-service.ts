@@ -51,7 +51,6 @@ export type Service = Awaited<ReturnType<typeof createService>>;
  * the plugins; one that has to come after another names it as a dependency, which Fastify checks at the start.
  */
 export async function createService({ settings, title, description, ...errorFormat }: ServiceOptions) {
-  const { TRUST_PROXY, SHUTDOWN_DELAY_MS } = settings;
   const app = Fastify({
     // PostgreSQL quotes values of the request in the detail and the context of an error, which the log must not hold.
     logger: {
@@ -76,11 +75,13 @@ export async function createService({ settings, title, description, ...errorForm
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: UNREAD_TIMEOUT_MS,
     keepAliveTimeout: settings.KEEP_ALIVE_TIMEOUT_MS - KEEP_ALIVE_BUFFER_MS,
-    trustProxy: (TRUST_PROXY !== undefined && trustOf(TRUST_PROXY)) || false,
+    trustProxy: trustOf(settings.TRUST_PROXY ?? '') ?? false,
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: 250,
+      // Node.js would respond without a body. `methods` refuses such a request.
+      requireHostHeader: false,
       // A request without a body has no stream to read, which saves some microseconds.
       optimizeEmptyRequests: true,
     },
@@ -105,7 +106,7 @@ export async function createService({ settings, title, description, ...errorForm
   await app.register(jsonBodies);
   await app.register(bodyMemory);
   await app.register(compression);
-  await app.register(drain, { delayMs: SHUTDOWN_DELAY_MS });
+  await app.register(drain, { delayMs: settings.SHUTDOWN_DELAY_MS });
   await addDocument(app, { title, description }, errorFormat);
   return app;
 }

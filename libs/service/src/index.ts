@@ -7,6 +7,5 @@ export { sendList } from './http/bodies/send-list.ts';
 export { type Settings } from './settings.ts';
 export { acceptForms } from './http/bodies/forms.ts';
 export { absentIfBlank, absentIfEmpty, acceptsText, documentedAs, emptyMessage } from './schema/annotations.ts';
-export { columnsOf } from './schema/columns.ts';
 export { parseId } from './schema/parameters.ts';
 export { Id, Message, messageResponse, PathId, RawId, Timestamp } from './schema/schemas.ts';

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { ErrorFormat } from '@rest-services/errors';
@@ -10,6 +9,9 @@ import { webPageHeaders } from '../http/headers/response-headers.ts';
 import { INTERNAL_KEYWORDS } from '../schema/annotations.ts';
 import { version } from '../version.ts';
 import { sharedComponents, sharedResponses, withSharedParts, type Operation } from './shared-responses.ts';
+
+/** Files of the page, where the service is a bundle. */
+const besideBundle = join(import.meta.dirname, 'swagger-ui');
 
 /** What the document says of the service as a whole. */
 export interface DocumentInfo {
@@ -60,7 +62,7 @@ export async function addDocument(app: FastifyInstance, info: DocumentInfo, erro
   });
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    baseDir: pageFiles(),
+    ...(existsSync(besideBundle) ? { baseDir: besideBundle } : {}),
     // Without one of its own, the plugin would read its logo from a path that a bundle does not have.
     logo: { type: 'image/svg+xml', content: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>') },
     theme: { title: info.title },
@@ -74,11 +76,13 @@ export async function addDocument(app: FastifyInstance, info: DocumentInfo, erro
     },
   });
   app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
-  // Relative, so that they hold under the path prefix of a proxy.
-  app.addHook('onRequest', ({ is404, url }, reply, done) => {
-    if (is404 && url === '/')
-      void reply.header('link', '<docs>; rel="service-doc", <openapi.json>; rel="service-desc"');
-    done();
+  // Relative, so that they hold under the path prefix of a proxy. Browsers show no header, and programs compare the body.
+  app.addHook('onRequest', (request, reply, done) => {
+    const isRoot = request.is404 && request.url === '/' && !reply.hasHeader('allow');
+    if (isRoot) void reply.header('link', '<./docs>; rel="service-doc", <./openapi.json>; rel="service-desc"');
+    if (isRoot && request.headers.accept?.includes('text/html'))
+      void reply.code(404).send({ message: 'Not found', docs: './docs' });
+    else done();
   });
 }
 
@@ -103,11 +107,4 @@ function referenced<Schema extends object>(schema: Schema, schemas: Record<strin
     schemas[name] = copy;
     return { $ref: `#/components/schemas/${name}` };
   }) as Schema;
-}
-
-/** Beside the bundle where there is one, else in the package. */
-function pageFiles() {
-  const besideBundle = join(import.meta.dirname, 'swagger-ui');
-  if (existsSync(besideBundle)) return besideBundle;
-  return join(dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui/package.json')), 'static');
 }

@@ -182,10 +182,7 @@ export function withSharedParts(path: Record<string, Operation>, shared: SharedR
       },
     ] as const;
   });
-  return {
-    parameters: [{ $ref: '#/components/parameters/RequestId' }],
-    ...Object.fromEntries(operations),
-  };
+  return { parameters: [{ $ref: '#/components/parameters/RequestId' }], ...Object.fromEntries(operations) };
 }
 
 /** The components that operations share and these paths refer to. */

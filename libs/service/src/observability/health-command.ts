@@ -8,13 +8,9 @@ export async function isAlive({ HOST, PORT }: NodeJS.ProcessEnv, defaultPort: nu
   const isAnyAddress = !HOST || HOST === '::' || HOST === '0.0.0.0';
   try {
     // Not fetch, which refuses some ports.
-    const request = get({
-      host: isAnyAddress ? '127.0.0.1' : HOST,
-      port: PORT || defaultPort,
-      path: '/livez',
-      timeout: TIMEOUT_MS,
-    });
-    request.on('timeout', () => request.destroy(new Error('timeout')));
+    const host = isAnyAddress ? '127.0.0.1' : HOST;
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const request = get({ host, port: PORT || defaultPort, path: '/livez', signal });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     return response.statusCode === 200;
   } catch {

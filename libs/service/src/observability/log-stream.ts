@@ -37,7 +37,6 @@ export const logStream = {
 /** Waits until the log has been written, or can't be: to be called before the process exits. */
 export async function flushLog() {
   writeLines();
-  const flushed = () => new Promise<void>((resolve) => destination.flush(() => resolve()));
-  // A flush beside a write ends with that write, and may leave later lines.
-  await Promise.race([flushed().then(flushed), sleep(EXIT_LIMIT_MS)]);
+  const flushed = new Promise<void>((resolve) => destination.flush(() => resolve()));
+  await Promise.race([flushed, sleep(EXIT_LIMIT_MS)]);
 }

@@ -1,4 +1,3 @@
-import type { TObject, TProperties } from 'typebox';
 import { formats } from './formats.ts';
 
 /** The schema of a value that a column holds. */
@@ -8,8 +7,6 @@ export interface Column {
   enum?: (string | number | null)[];
   minimum?: number;
   maximum?: number;
-  exclusiveMinimum?: number;
-  exclusiveMaximum?: number;
   multipleOf?: number;
   pattern?: string;
   examples?: unknown[];
@@ -24,15 +21,7 @@ const TYPES = ['string', 'integer', 'number', 'boolean'];
 /** The type of a column, without null. */
 export const typeOf = ({ type }: Column) => (Array.isArray(type) ? type[0] : type);
 
-/**
- * Returns the names of a shape's properties, which are columns.
- * @throws Error that names a property of another type or format than columns have
- */
-export function columnsOf<Properties extends TProperties>(shape: TObject<Properties>) {
-  return columnEntries(shape).map(([name]) => name as keyof Properties & string);
-}
-
-/** The columns of a shape by name. @throws Error as `columnsOf` does */
+/** The columns of a shape by name. @throws Error that names a property of another type or format than columns have */
 export function columnEntries(shape: { properties: object; $id?: string }) {
   const columns = Object.entries(shape.properties as Record<string, Column>);
   for (const [name, column] of columns) {

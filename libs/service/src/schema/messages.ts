@@ -37,14 +37,11 @@ function textOf({ format = '', pattern = NOT_BLANK, examples = [] }: Column) {
   return examples.length > 0 ? `a string such as ${examples.join(' or ')}` : `a string that matches ${pattern}`;
 }
 
-function rangeOf({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: Column) {
-  const given = (words: string, value: number | undefined) => (value === undefined ? [] : [`${words} ${value}`]);
+function rangeOf({ minimum, maximum, multipleOf }: Column) {
+  const given = (words: string, value: number | undefined) => (value === undefined ? '' : `${words} ${value}`);
   const isBetween = minimum !== undefined && maximum !== undefined;
-  const bounds = [
-    ...(isBetween
-      ? [`from ${minimum} to ${maximum}`]
-      : [...given('of at least', minimum), ...given('of at most', maximum)]),
-    ...[...given('above', exclusiveMinimum), ...given('below', exclusiveMaximum)],
-  ];
-  return [bounds.length > 0 ? ` ${bounds.join(' and ')}` : '', ...given('a multiple of', multipleOf)].join(', ');
+  const bounds = isBetween
+    ? ` from ${minimum} to ${maximum}`
+    : given(' of at least', minimum) + given(' of at most', maximum);
+  return bounds + given(', a multiple of', multipleOf);
 }

@@ -2,12 +2,13 @@ import { Transform, type Readable } from 'node:stream';
 import formbody from '@fastify/formbody';
 import { HttpError } from '@rest-services/errors';
 import type { FastifyInstance } from 'fastify';
+import type { TObject } from 'typebox';
 import { urlEncodedReader } from '../../schema/url-encoded.ts';
 import { FORM_TYPE, NOT_UTF8, withoutByteOrderMark } from './json-body.ts';
 
-/** Accepts forms in UTF-8 and reads these fields of them. */
-export async function acceptForms(app: FastifyInstance, names: readonly string[]) {
-  const read = urlEncodedReader(names);
+/** Accepts forms in UTF-8 and reads the fields of a shape. */
+export async function acceptForms(app: FastifyInstance, { properties }: TObject) {
+  const read = urlEncodedReader(Object.keys(properties));
   await app.register(formbody, {
     parser(text: string) {
       const values = read(withoutByteOrderMark(text));
@@ -22,15 +23,11 @@ export async function acceptForms(app: FastifyInstance, names: readonly string[]
   });
 }
 
-/** The rest of a body that is not UTF-8 is read and dropped: pipeline() would destroy it, and the connection before its response. */
+/**
+ * Passes a body on, and fails with an HttpError 400 when it is not UTF-8. The rest of it is read and dropped: pipeline() would destroy it,
+ * and the connection before its response.
+ */
 function utf8Of(body: Readable) {
-  const text = utf8Only().on('error', () => body.resume());
-  body.on('error', (error) => text.destroy(error));
-  return body.pipe(text);
-}
-
-/** Passes bytes on, and fails with an HttpError 400 when they are not UTF-8. */
-function utf8Only() {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const decode = (chunk?: Buffer) => {
     try {
@@ -40,8 +37,10 @@ function utf8Only() {
       return new HttpError(400, NOT_UTF8);
     }
   };
-  return new Transform({
+  const text = new Transform({
     transform: (chunk: Buffer, _encoding, done) => done(decode(chunk), chunk),
     flush: (done) => done(decode()),
   });
+  body.on('error', (error) => text.destroy(error));
+  return body.pipe(text.on('error', () => body.resume()));
 }

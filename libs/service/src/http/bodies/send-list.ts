@@ -25,16 +25,15 @@ export function sendList<Row>(reply: FastifyReply, list: List<Row>) {
     reply.code(304).removeHeader('content-type');
     return reply.send();
   }
+  // Fastify reads a stream without backpressure for HEAD.
   if (reply.request.method === 'HEAD') return reply.send(Readable.from([]));
   // Fastify would log a stream that ends before its first chunk as a failure of the service.
   if (reply.raw.destroyed) return reply.send('');
 
   if (reply.server.bodyMemory.isFull) throw new OverloadedError('memory');
-  const elements = (rows: readonly Row[]) => serialise(rows).slice(1, -1);
-  const jsonChunkOf = ({ rows, next }: List<Row>): JsonChunk => ({
-    bytes: Buffer.from(rows.length > 0 ? `,${elements(rows)}` : ''),
+  const jsonChunkOf = ({ rows, next }: List<Row>, start = rows.length > 0 ? ',' : ''): JsonChunk => ({
+    bytes: Buffer.from(start + serialise(rows).slice(1, -1)),
     next: next && (async () => jsonChunkOf(await next())),
   });
-  const first = { ...jsonChunkOf({ rows: [], next: list.next }), bytes: Buffer.from(`[${elements(list.rows)}`) };
-  return reply.send(streamChunks(reply, first));
+  return reply.send(streamChunks(reply, jsonChunkOf(list, '[')));
 }

@@ -5,13 +5,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { clientAddress } from '../headers/proxies.ts';
 import { securityHeaders } from '../headers/response-headers.ts';
 
-const NOT_HTTP = 'The request is not valid HTTP';
+export const NOT_HTTP = 'The request is not valid HTTP';
 
 /** Responses by error code of Node.js and its parser; any other code means that the bytes are not HTTP. */
 const byErrorCode: Record<string, [status: number, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request has not arrived in time'],
   HPE_HEADER_OVERFLOW: [431, 'The URL and the headers are too long'],
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'The body is too large'],
 };
 
 /** Event of the server with the status of each response to bytes that are not a request. */

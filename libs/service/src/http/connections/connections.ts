@@ -36,6 +36,8 @@ export const connections = fp(
       open.set(socket, undefined);
       socket.once('close', () => open.delete(socket));
     });
+    // Node.js would respond 417 without a body to what it does not know, and a server may ignore it (RFC 9110, 10.1.1).
+    server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     server.on('timeout', (socket: Socket) => cut(app, socket));
     // Without a listener, a connection that the system can't hand over ends the process.
     server.once('listening', () =>

@@ -35,14 +35,10 @@ export const drain = fp<{ delayMs: number }>(
         server.closeIdleConnections();
         for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
       }, 50);
-      const abort = setTimeout(
-        () => connections.forEach((_, socket) => cut(app, socket)),
-        ABORT_AFTER_MS - delayMs - LINGER_MS,
-      );
+      const cutAll = () => connections.forEach((_, socket) => cut(app, socket));
+      const abort = setTimeout(cutAll, ABORT_AFTER_MS - delayMs - LINGER_MS);
       // The server does not wait for the log lines of closed requests.
-      await Promise.all(
-        Array.from(connections.keys(), (socket) => new Promise((resolve) => socket.once('close', resolve))),
-      );
+      await Promise.all(Array.from(connections.keys(), (socket) => new Promise((end) => socket.once('close', end))));
       clearInterval(sweep);
       clearTimeout(abort);
     });

@@ -1,4 +1,6 @@
+import { HttpError } from '@rest-services/errors';
 import fp from 'fastify-plugin';
+import { NOT_HTTP } from '../connections/client-errors.ts';
 
 /** Methods of the contracts. */
 export const CONTRACT_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const;
@@ -10,9 +12,10 @@ export const CONTRACT_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as cons
 export const methods = fp(
   (app, _options, done) => {
     app.addHook('onRequest', (request, reply, next) => {
-      const { method, is404, url } = request;
-      if (!is404 && method !== 'OPTIONS') {
-        next();
+      const { method, is404, url, raw } = request;
+      const lacksHost = raw.headers.host === undefined && raw.httpVersion === '1.1';
+      if (lacksHost || (!is404 && method !== 'OPTIONS')) {
+        next(lacksHost ? new HttpError(400, NOT_HTTP) : undefined);
         return;
       }
       // Fastify's types lack the null of its documentation.
@@ -33,7 +36,7 @@ export const methods = fp(
  * so that it holds under the path prefix of a proxy.
  */
 export function locationOf(url: string, id: number) {
-  const path = url.replace(/\?.*/s, '');
+  const path = url.replace(/[?#].*/s, '');
   const list = path.slice(path.lastIndexOf('/') + 1);
   return list === '' ? `${id}` : `${list}/${id}`;
 }

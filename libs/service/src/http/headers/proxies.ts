@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import proxyAddr from '@fastify/proxy-addr';
 
 /** Whether the headers of a peer count: that of the connection is number 0, the one that it has named number 1. */
@@ -7,6 +8,8 @@ type Trust = (address: string, number: number) => boolean;
 export function trustOf(setting: string): Trust | undefined {
   // Fastify trusts no proxy where it gets a number, because a client that reaches the service directly can claim to be a proxy.
   if (/^\d{1,3}$/.test(setting)) return (_address, number) => number < Number(setting);
+  // The parser takes 1000 for 0.0.3.232.
+  if (/^[\d.]+$/.test(setting) && !isIPv4(setting)) return undefined;
   try {
     return proxyAddr.compile(setting.split(',').map((address) => address.trim()));
   } catch {
