@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import fastifyStatic from '@fastify/static';
@@ -41,7 +41,8 @@ const destinations = ['document', 'iframe', 'frame', 'empty'];
 /** Serves the files of the client, and its index page at every other path that a browser may ask for. */
 export function serveClient(app: FastifyInstance) {
   const root = clientFolder();
-  const tagOf = tagsOfFiles();
+  // At the start: an error in `setHeaders`, such as no file descriptor, would end the process.
+  const tags = tagsOfFiles(root);
   return app.register(async (scope) => {
     scope.addHook('onSend', (_request, reply, payload, done) => {
       if (reply.statusCode !== 200 || !isKnown(reply)) {
@@ -64,7 +65,7 @@ export function serveClient(app: FastifyInstance) {
       etag: false,
       lastModified: false,
       setHeaders(reply, path) {
-        void reply.headers(webPageHeaders).headers({ 'content-security-policy': pagePolicy, etag: tagOf(path) });
+        void reply.headers(webPageHeaders).headers({ 'content-security-policy': pagePolicy, etag: tags.get(path) });
         // The build has compressed it, if it is long, with a tag for each coding.
         reply.request.headers['x-no-compression'] = '';
         // The build puts a hash of its content into the name of each file under assets/.
@@ -84,14 +85,11 @@ export function serveClient(app: FastifyInstance) {
   });
 }
 
-/** Makes a function that returns the strong entity tag of a file, by its content. An image does not change its files. */
-function tagsOfFiles() {
-  const tags = new Map<string, string>();
-  return (path: string) => {
-    const tag = tags.get(path) ?? `"${hash('sha1', readFileSync(path), 'base64url')}"`;
-    tags.set(path, tag);
-    return tag;
-  };
+/** Reads the strong entity tag of each file, by its content. An image does not change its files. */
+function tagsOfFiles(root: string) {
+  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name));
+  return new Map(paths.map((path) => [path, `"${hash('sha1', readFileSync(path), 'base64url')}"`]));
 }
 
 /** Whether the client has what is sent. A proxy that compresses makes the tag that it has a weak one. */
