@@ -3,7 +3,7 @@ const languages = [
   ['JavaScript', 1995, 1, 3, 7],
   ['Python', 1991, 2, 1, 3],
   ['Java', 1995, 3, 2, 2],
-  ['TypeScript', 2012, 7, 10, 42],
+  ['Perl', 1987, 22, 17, 9],
   ['C#', 2000, 9, 4, 5],
   ['PHP', 1995, 8, 6, 8],
   ['C++', 1985, 5, 5, 4],
@@ -18,14 +18,11 @@ const languages = [
   ['Scala', 2004, 11, 17, 34],
 ] as const;
 
-/** Records that `npm run demo-data` creates, and the property that tells them apart. */
-export const demoData = {
-  key: 'name',
-  records: languages.map(([name, released_year, githut_rank, pypl_rank, tiobe_rank]) => ({
-    name,
-    released_year,
-    githut_rank,
-    pypl_rank,
-    tiobe_rank,
-  })),
-};
+/** Records that `npm run demo-data` creates. */
+export const demoData = languages.map(([name, released_year, githut_rank, pypl_rank, tiobe_rank]) => ({
+  name,
+  released_year,
+  githut_rank,
+  pypl_rank,
+  tiobe_rank,
+}));

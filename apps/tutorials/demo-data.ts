@@ -2,12 +2,9 @@ const topics = ['Fastify', 'Kysely', 'PostgreSQL', 'TypeBox', 'Jest', 'Nx', 'Doc
 const lessons = Array.from({ length: 10 }, (_, index) => index + 1);
 const titles = topics.flatMap((topic) => lessons.map((lesson) => `${topic}, lesson ${lesson}`));
 
-/** Records that `npm run demo-data` creates, and the property that tells them apart. */
-export const demoData = {
-  key: 'title',
-  records: titles.map((title, index) => ({
-    title,
-    description: `What ${title} is about.`,
-    published: index % 3 === 0,
-  })),
-};
+/** Records that `npm run demo-data` creates. */
+export const demoData = titles.map((title, index) => ({
+  title,
+  description: `What ${title} is about.`,
+  published: index % 3 === 0,
+}));

@@ -66,14 +66,9 @@ describe('startCluster', () => {
       import { startCluster } from ${JSON.stringify(join(import.meta.dirname, '../src/index.ts'))};
       const { pid } = await startCluster(${JSON.stringify(directory)}, { durable: true });
       process.send(pid, () => process.kill(process.pid, 'SIGKILL'));`;
-    const launcher = fork('-', {
-      execArgv: ['--input-type=module', '--eval', script],
-      env: { PATH: process.env.PATH },
-    });
-    const pid = await new Promise<number>((resolve) =>
-      launcher.once('message', (message) => resolve(message as number)),
-    );
-
+    const execArgv = ['--input-type=module', '--eval', script];
+    const launcher = fork('-', { execArgv, env: { PATH: process.env.PATH } });
+    const [pid] = (await once(launcher, 'message')) as [number];
     if (launcher.signalCode === null) await once(launcher, 'exit');
 
     const cluster = await start();
@@ -101,7 +96,7 @@ describe('startCluster', () => {
     const lock = join(directory, 'data', 'postmaster.pid');
     const lines = (await readFile(lock, 'utf8')).split('\n');
     await first.stop();
-    // Root's servers run as nobody, to whom a process of root does not count.
+    // Root's servers run as another user, to whom a process of root does not count.
     other = spawn('sleep', ['600'], { cwd: '/', ...(process.getuid?.() === 0 ? { uid: 65_534 } : {}) });
     await writeFile(lock, [`${other.pid}`, ...lines.slice(1)].join('\n'));
     expect((await start()).pid).not.toBe(other.pid);
@@ -110,7 +105,8 @@ describe('startCluster', () => {
   test('says what to do with the data of another major version', async () => {
     await (await start()).stop();
     await writeFile(join(directory, 'data', 'PG_VERSION'), '17\n');
-    const line = /^\S+ has data of PostgreSQL 17, and \d+ is installed\. Delete it, or move it away\.$/;
+    const line =
+      /^PostgreSQL does not start: .+ by PostgreSQL version 17, which .+\. To start afresh, delete \S+, or move it away\.$/;
     await expect(start()).rejects.toThrow(line);
   });
 

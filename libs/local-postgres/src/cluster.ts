@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { giveToServer, installedVersion, runProgram } from './binaries.ts';
+import { giveToServer, runProgram } from './binaries.ts';
 import { commandOf } from './processes.ts';
 
 /** A running PostgreSQL server. */
@@ -15,6 +15,8 @@ export interface Cluster {
   url: string;
   /** Process id of the postmaster. */
   pid: number;
+  /** Resolves when the postmaster has ended. */
+  ended(): Promise<void>;
   /** Stops the server, unless another process is using it through `startCluster` too. */
   stop(): Promise<void>;
 }
@@ -39,7 +41,6 @@ const START_LIMIT_MS = 60_000;
  */
 export async function startCluster(directory: string, options: ClusterOptions): Promise<Cluster> {
   await initialise(directory, options.durable);
-  await checkVersion(directory);
   const deadline = Date.now() + START_LIMIT_MS;
 
   for (;;) {
@@ -47,9 +48,9 @@ export async function startCluster(directory: string, options: ClusterOptions): 
       const { pid, port } = (await runningServer(directory)) ?? (await startServer(directory, options));
       const password = (await readFile(join(directory, 'data', 'password'), 'utf8')).trim();
       const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
-      const user = await connect(url);
+      const user = openSession(url);
       await user.query('select pg_advisory_lock_shared($1)', [USERS_LOCK]);
-      return { url, pid, stop: () => leave(directory, user) };
+      return { url, pid, ended: () => endOf(pid), stop: () => leave(directory, user) };
     } catch (error) {
       if (!isPassing(error)) throw error;
       if (Date.now() > deadline) {
@@ -59,16 +60,6 @@ export async function startCluster(directory: string, options: ClusterOptions): 
       await sleep(100);
     }
   }
-}
-
-/** @throws Error that says what to do with the files of another major version, which the installed one can't read */
-async function checkVersion(directory: string) {
-  const version = (await readFile(join(directory, 'data', 'PG_VERSION'), 'utf8')).trim();
-  const installed = await installedVersion();
-  if (version !== installed)
-    throw new Error(
-      `${directory} has data of PostgreSQL ${version}, and ${installed} is installed. Delete it, or move it away.`,
-    );
 }
 
 /** Whether the server is starting, recovering or stopping: in a moment it can be reached, or started. */
@@ -91,13 +82,8 @@ async function initialise(directory: string, durable: boolean) {
     await Promise.all([draft, join(draft, 'password')].map(giveToServer));
     await runProgram('initdb', draft, (path) => [
       ...[`--pgdata=${path}/data`, `--pwfile=${path}/password`, '--username=postgres', '--auth=scram-sha-256'],
-      ...[
-        '--encoding=UTF8',
-        '--locale=C',
-        '--locale-provider=builtin',
-        '--builtin-locale=C.UTF-8',
-        '--no-instructions',
-      ],
+      ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+      '--no-instructions',
       // By which pg_trgm tells letters from other characters.
       `--lc-ctype=${process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8'}`,
       ...(durable ? [] : ['--no-sync']),
@@ -126,44 +112,41 @@ async function startServer(directory: string, { durable, port }: ClusterOptions)
   // Another process may have started it in the same moment, in which case ours gave way.
   const server = await runningServer(directory);
   if (server) return server;
-  const lines = await readFile(log, 'utf8').catch(() => String(failure));
-  const [line = lines] = /^.*FATAL:.*$/m.exec(lines) ?? [];
-  throw new Error(`PostgreSQL does not start: ${line}`, { cause: failure });
+  const lines = await readFile(log, 'utf8').catch(() => '');
+  const reasons = Array.from(lines.matchAll(/(?:FATAL|DETAIL): +(.*)/g), ([, reason]) => reason);
+  const advice = lines.includes('incompatible with server')
+    ? ` To start afresh, delete ${directory}, or move it away.`
+    : '';
+  throw new Error(`PostgreSQL does not start: ${reasons.join(': ') || String(failure)}${advice}`, { cause: failure });
 }
 
 /** The server that runs in `directory`, ready or not; `undefined` when none does. */
 async function runningServer(directory: string) {
-  try {
-    await runProgram('pg_ctl', directory, (path) => ['status', `--pgdata=${path}/data`]);
-    const lock = join(directory, 'data', 'postmaster.pid');
-    const lines = (await readFile(lock, 'utf8')).split('\n');
-    const server = { pid: Number(lines[0]), port: Number(lines[3]) };
-    if (/(^|\/)postgres$/.test(await commandOf(server.pid))) return server;
-    // After a crash of the machine, another process may have its id. PostgreSQL itself ignores the file only if none has it.
-    await rm(lock, { force: true });
-    return undefined;
-  } catch {
-    return undefined;
-  }
+  const lock = join(directory, 'data', 'postmaster.pid');
+  const lines = (await readFile(lock, 'utf8').catch(() => '')).split('\n');
+  const server = { pid: Number(lines[0]), port: Number(lines[3]) };
+  const command = await commandOf(server.pid);
+  if (/(^|\/)postgres$/.test(command)) return server;
+  // After a crash of the machine, another process may have its id. PostgreSQL itself ignores the file only if none has it.
+  if (command !== '') await rm(lock, { force: true });
+  return undefined;
 }
 
-/** Connects to a server of this module. */
-async function connect(url: string) {
-  const client = new pg.Client({
-    connectionString: url,
-    // Not what PGSSLMODE or PGOPTIONS in the environment say, which is meant for other servers.
-    ssl: false,
-    options: '',
-    connectionTimeoutMillis: 5_000,
-    application_name: 'local-postgres',
-  });
+/** Opens a session of a server of this module, which does not keep this process from ending. */
+function openSession(connectionString: string) {
+  // Not with what PGSSLMODE or PGOPTIONS in the environment say, which is meant for other servers.
+  const settings = { connectionString, ssl: false, options: '', connectionTimeoutMillis: 5_000 };
+  const pool = new pg.Pool({ ...settings, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true });
   // Without a listener, the end of the server would end the process.
-  client.on('error', () => undefined);
-  await client.connect();
-  return client;
+  return pool.on('error', () => undefined);
 }
 
-async function leave(directory: string, user: pg.Client) {
+async function endOf(pid: number) {
+  do await sleep(500, undefined, { ref: false });
+  while ((await commandOf(pid)) !== '');
+}
+
+async function leave(directory: string, user: pg.Pool) {
   try {
     await user.query('select pg_advisory_unlock_shared($1)', [USERS_LOCK]);
     const { rows } = await user.query<{ last: boolean }>('select pg_try_advisory_lock($1) as last', [USERS_LOCK]);

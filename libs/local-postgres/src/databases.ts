@@ -75,11 +75,7 @@ const drop = (name: string) =>
   });
 const quoted = (name: string) => pg.escapeIdentifier(name);
 
-function urlOf(serverUrl: string, name: string) {
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  return url.href;
-}
+const urlOf = (serverUrl: string, name: string) => Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
 
 /** Runs `act` with a connection of its own. */
 export async function withClient<Result>(url: string, act: (client: pg.Client) => Promise<Result>): Promise<Result> {

@@ -1,8 +1,4 @@
 import preset from '../../../jest.preset.mjs';
 
 /** For tests on a real PostgreSQL. */
-export default {
-  ...preset,
-  globalSetup: `${import.meta.dirname}/jest-setup.ts`,
-  globalTeardown: `${import.meta.dirname}/jest-teardown.ts`,
-};
+export default { ...preset, globalSetup: `${import.meta.dirname}/jest-setup.ts` };

@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import setUp from './jest-setup.ts';
-import tearDown from './jest-teardown.ts';
 
 await setUp();
 const [command, ...args] = process.argv.slice(2);
@@ -10,5 +9,4 @@ const child = spawn(command!, args, { stdio: 'inherit' });
 // Ctrl-C reaches the command as well, and the server is stopped once that has ended.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
 const [code] = (await once(child, 'exit')) as [number | null];
-await tearDown();
 process.exit(code ?? 1);

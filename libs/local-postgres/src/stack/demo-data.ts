@@ -1,79 +1,35 @@
-// Fills the running stack through the services' public APIs: `npm run demo-data`. Keeps existing records.
-import { existsSync } from 'node:fs';
+// Fills those services of the local stack that run through their public APIs: `npm run demo-data`. Keeps existing records.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { services, type Service } from '@rest-services/workspace';
-import { inUrl, placeOf, readHost, serves } from './places.ts';
+import { services } from '@rest-services/workspace';
+import { workspace } from './children.ts';
+import { inUrl, placeOf, readHost } from './places.ts';
 
-type Records = Record<string, unknown>[];
-
-/** What `demo-data.ts` of an app exports. */
-interface DemoData {
-  /** Property that tells the records apart. */
-  key: string;
-  records: Records;
-}
-
-const apps = join(import.meta.dirname, '..', '..', '..', '..', 'apps');
 const { host } = readHost();
-
-const absent: string[] = [];
-let filled = 0;
-let created = 0;
-try {
-  for (const service of services()) {
-    const file = join(apps, service.name, 'demo-data.ts');
-    if (!existsSync(file)) continue;
-    const url = await findService(service);
-    if (url) {
-      const { demoData } = (await import(pathToFileURL(file).href)) as { demoData: DemoData };
-      created += await fill(url, demoData);
-      filled += 1;
-    } else absent.push(service.name);
+const filled: string[] = [];
+for (const { name, localPort, path } of services()) {
+  const url = `http://${inUrl(host)}:${placeOf(name, localPort).port}${path}`;
+  const list = await fetch(`${url}?limit=10000`).catch(() => undefined);
+  if (!list?.ok) {
+    console.warn(`${name} does not run at ${url}.`);
+    continue;
   }
-  if (filled === 0) throw new Error('No service responds: start them with npm start, with the same HOST and ports.');
-  console.log(`${created} records created.`);
-  if (absent.length > 0) console.log(`Not running: ${absent.join(', ')}.`);
-} catch (error) {
-  console.error((error as Error).message);
+  const existing = await list.text();
+  const file = join(workspace, 'apps', name, 'demo-data.ts');
+  const { demoData } = (await import(pathToFileURL(file).href)) as { demoData: object[] };
+  for (const record of demoData) {
+    const [text] = Object.values(record) as unknown[];
+    if (existing.includes(JSON.stringify(text))) continue;
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(record) });
+    // A language on a further page has the name.
+    if (response.ok || response.status === 409) continue;
+    throw new Error(`${url} responded ${response.status} ${await response.text()}`);
+  }
+  filled.push(name);
+}
+if (filled.length > 0) console.log(`Filled ${filled.join(', ')}.`);
+else {
+  console.error('No service responds: start them with npm start, with the same HOST, ITEMS_PORT and the like.');
   process.exitCode = 1;
-}
-
-/** Finds a service of the whole stack, or one that runs alone. Another one may be on its port. @returns the URL of its list */
-async function findService({ name, localPort, path }: Service) {
-  for (const place of [placeOf(name, localPort), placeOf(name, localPort, true)]) {
-    const url = `http://${inUrl(host)}:${place.port}`;
-    if (await serves(url, path)) return url + path;
-  }
-  return undefined;
-}
-
-/** Creates the records that the list lacks. @returns their number */
-async function fill(url: string, { key, records }: DemoData) {
-  const present = new Set((await allRecords(url)).map((record) => record[key]));
-  const missing = records.filter((record) => !present.has(record[key]));
-  const headers = { 'content-type': 'application/json' };
-  for (const record of missing) await send(url, { method: 'POST', headers, body: JSON.stringify(record) });
-  return missing.length;
-}
-
-/** Reads a list, and the pages that its `Link` header leads to. */
-async function allRecords(url: string) {
-  const records: Records = [];
-  for (let page: string | undefined = url; page;) {
-    const response = await send(page);
-    const body = (await response.json()) as Records | { data: Records };
-    records.push(...('data' in body ? body.data : body));
-    const next = /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
-    page = next && new URL(next, url).href;
-  }
-  return records;
-}
-
-async function send(url: string, init?: RequestInit) {
-  const response = await fetch(url, init).catch((error: unknown) => {
-    throw new Error(`${url} cannot be reached`, { cause: error });
-  });
-  if (!response.ok) throw new Error(`${url} responded ${response.status} ${await response.text()}`);
-  return response;
 }

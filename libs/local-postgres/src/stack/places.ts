@@ -7,8 +7,6 @@ export interface Place {
   port: number;
   /** Name of the variable that has set the port, or may set it. */
   variable: string;
-  /** Path of its list, by which a service is known. */
-  path?: string;
 }
 
 /** Name of the variable that sets the port of an app, here and in compose.yaml: `TODOS_WEB_PORT`. */
@@ -53,7 +51,7 @@ export async function checkPlaces(places: Place[], host: string) {
   if (found.length > 0) throw new Error([...new Set(found)].join('\n'));
 }
 
-async function problemOf({ app, port, variable, path }: Place, places: Place[], host: string) {
+async function problemOf({ app, port, variable }: Place, places: Place[], host: string) {
   const same = places.filter((place) => place.port === port);
   if (same.length > 1) {
     const names = (key: 'app' | 'variable', word: string) => same.map((place) => place[key]).join(` ${word} `);
@@ -62,22 +60,9 @@ async function problemOf({ app, port, variable, path }: Place, places: Place[], 
   const code = (await isListening(port, host)) ? 'EADDRINUSE' : await bindingError(port, host);
   if (code === undefined) return undefined;
   if (code === 'EADDRNOTAVAIL') return `HOST is ${host}, which is not an address of this machine.`;
-  const where = `Port ${port}, where ${app} would listen,`;
-  if (path && (await serves(`http://${inUrl(host)}:${port}`, path)))
-    return `${where} is taken by ${app}, which runs already: stop it, or choose another port by ${variable}.`;
-  const problem = code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be opened (${code})`;
-  return `${where} ${problem}: ${variable} chooses another one.`;
-}
-
-/** Whether the service with this path listens at a URL, where another program may be. */
-export async function serves(url: string, path: string) {
-  try {
-    const response = await fetch(`${url}/openapi.json`, { signal: AbortSignal.timeout(2_000) });
-    const { paths = {} } = (await response.json()) as { paths?: object };
-    return path in paths;
-  } catch {
-    return false;
-  }
+  const problem =
+    code === 'EADDRINUSE' ? 'is taken, by another program or an earlier start' : `cannot be opened (${code})`;
+  return `Port ${port}, where ${app} would listen, ${problem}: ${variable} chooses another one.`;
 }
 
 /** @returns the code of the error with which a server fails to listen */
@@ -85,11 +70,11 @@ async function bindingError(port: number, host: string) {
   const server = createServer().listen(port, host);
   try {
     await once(server, 'listening');
-    server.close();
-    await once(server, 'close');
     return undefined;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code;
+  } finally {
+    server.close();
   }
 }
 

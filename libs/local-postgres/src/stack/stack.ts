@@ -1,28 +1,19 @@
 // The local stack: `npm start` runs every service on one PostgreSQL, a database each; `npm start -- NAME …` runs some.
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { services, type Service } from '@rest-services/workspace';
 import pretty from 'pino-pretty';
 import { startCluster } from '../cluster.ts';
 import { ensureDatabase } from '../databases.ts';
+import { children, restartOnChange, startNode, stopChild, workspace } from './children.ts';
 import { checkPlaces, inUrl, isListening, placeOf, readHost } from './places.ts';
-import { restartOnChange } from './restart-on-change.ts';
-
-const workspace = join(import.meta.dirname, '..', '..', '..', '..');
 
 /** Vite's own default. */
 const CLIENT_PORT = 5173;
 
-/** Port of the first service's inspector, Node's own default. */
-const INSPECTOR_PORT = 9229;
-
-const LISTENING_ASKED_EVERY_MS = 50;
-
-const children: ChildProcess[] = [];
 let isStopping = false;
 
 try {
@@ -53,10 +44,7 @@ async function run(chosen: Service[], { watch, inspect }: { watch: boolean; insp
     console.warn(`HOST is ${process.env.HOST}, which is not an IP address: the services listen on ${host}.`);
   if (!isAlone && process.env.PORT)
     console.warn('PORT is that of a service alone. ITEMS_PORT and the like are those of several.');
-  const places = chosen.map(({ name, localPort, path }) => ({
-    ...placeOf(name, localPort, isAlone),
-    path,
-  }));
+  const places = chosen.map(({ name, localPort }) => placeOf(name, localPort, isAlone));
   const clientPlaces = chosen.flatMap(({ client }) => (client && fromSources ? placeOf(client, CLIENT_PORT) : []));
   await checkPlaces([...places, ...clientPlaces], host);
   if (!fromSources && !isBuilt(chosen)) return 1;
@@ -68,11 +56,13 @@ async function run(chosen: Service[], { watch, inspect }: { watch: boolean; insp
   });
   void stopSignal.then(() => (isStopping = true));
   const { DATABASE_URL } = process.env;
+  if (DATABASE_URL && !/^\s*postgres(ql)?:/.test(DATABASE_URL))
+    throw new Error('DATABASE_URL must be a URL such as postgres://USER:PASSWORD@HOST:PORT/DATABASE');
   const server = DATABASE_URL
-    ? { url: DATABASE_URL, stop: () => Promise.resolve() }
+    ? { url: DATABASE_URL, ended: () => new Promise<void>(() => undefined), stop: () => Promise.resolve() }
     : await startCluster(join(workspace, '.data', 'postgres'), { durable: true });
   try {
-    return await Promise.race([stopSignal, serve()]);
+    return await Promise.race([stopSignal, serve(), reportEndOfServer()]);
   } finally {
     isStopping = true;
     await Promise.all(children.map(stopChild));
@@ -83,8 +73,16 @@ async function run(chosen: Service[], { watch, inspect }: { watch: boolean; insp
     const running = await Promise.all(chosen.map(startService));
     const ended = Promise.race(running.map(reportEnd));
     await Promise.race([ended, Promise.all(running.map(({ listening }) => listening))]);
+    // The services' own lines come a moment later.
+    await sleep(50);
     if (!isStopping && children.every((child) => child.exitCode === null)) console.log(summaryOf(running));
     return ended;
+  }
+
+  async function reportEndOfServer() {
+    await server.ended();
+    if (!isStopping) console.error('PostgreSQL has ended, and the services are stopped with it.');
+    return 1;
   }
 
   /** @returns the exit code of a service that ends by itself */
@@ -113,18 +111,18 @@ async function run(chosen: Service[], { watch, inspect }: { watch: boolean; insp
       // Empty counts as not set: another server's would migrate that one.
       ...{ DATABASE_MIGRATION_URL: '', DATABASE_MIGRATION_URL_FILE: '' },
     };
-    const inspected = inspect ? [`--inspect=${INSPECTOR_PORT + index}`] : [];
     const main = join(workspace, 'apps', name, fromSources ? 'src/main.ts' : 'dist/main.js');
     const start = () => {
-      const child = startNode([...inspected, main], { env: settings });
+      const child = startNode([...(inspect ? ['--inspect'] : []), main], { env: settings });
       const format = { ignore: 'pid,hostname', singleLine: true, messageFormat: `${name}: {msg}` };
       child.stdout.pipe(pretty({ ...format, colorize: process.stdout.isTTY }), { end: false });
       return child;
     };
-    if (watch) restartOnChange(name, start, () => isStopping);
     const url = `http://${inUrl(host)}:${port}`;
     const pages = client && (fromSources ? startClient(url) : settings.NODE_ENV === 'production' ? url : undefined);
-    const exit = watch ? stopSignal : exitCode(start());
+    const exit = watch
+      ? restartOnChange(name, start, () => isStopping).then(() => 0)
+      : once(start(), 'exit').then(([code]: (number | null)[]) => code ?? 1);
     return { name, database, api: url + path, docs: `${url}/docs`, pages, exit, listening: listening(port) };
   }
 
@@ -142,7 +140,7 @@ async function run(chosen: Service[], { watch, inspect }: { watch: boolean; insp
 
   /** Its log need not tell: `LOG_LEVEL` may leave that line out. */
   async function listening(port: number) {
-    while (!(await isListening(port, host))) await sleep(LISTENING_ASKED_EVERY_MS);
+    while (!(await isListening(port, host))) await sleep(50);
   }
 }
 
@@ -171,28 +169,4 @@ function summaryOf(running: Running[]) {
   const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(''));
   const first = running.find(({ pages }) => pages)?.pages ?? running[0]!.docs;
   return ['', ...lines, '', 'Ctrl-C stops everything; the data stay.', `Open ${first}`].join('\n');
-}
-
-function startNode(args: string[], options: { cwd?: string; env: NodeJS.ProcessEnv }) {
-  // A URL, since a path may hold `#` and `%`.
-  const preload = `--import=${pathToFileURL(join(import.meta.dirname, 'end-with-launcher.ts')).href}`;
-  const child = spawn(process.execPath, [preload, ...args], {
-    ...options,
-    stdio: ['pipe', 'pipe', 'inherit'],
-    // A group of its own: Ctrl-C reaches the launcher alone, which then stops the services before the database.
-    detached: true,
-  });
-  children.push(child);
-  return child;
-}
-
-async function exitCode(child: ChildProcess) {
-  const [code] = (await once(child, 'exit')) as [number | null];
-  return code ?? 1;
-}
-
-async function stopChild(child: ChildProcess) {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGTERM');
-  await once(child, 'exit');
 }
