@@ -1,7 +1,7 @@
 const open = new Set<() => unknown>();
 
 /**
- * Closes at the end of the file what a failed test has left open: Jest would wait for it for ever.
+ * Closes at the end of the file what its tests have opened, also where they fail: Jest would wait for it for ever.
  * @returns a function that closes it once, now or then
  */
 export function closedAtEnd<Result>(close: () => Result): () => Result {

@@ -1,1 +1,1 @@
-export { readService, services, type Service } from './services.ts';
+export { services, type Service } from './services.ts';

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 /** A service, as `nx.metadata.service` in its `package.json` registers it. */
 export interface Service {
@@ -23,16 +23,9 @@ const apps = join(import.meta.dirname, '..', '..', '..', 'apps');
 
 /** Reads all services, in the order of their names. */
 export function services(): Service[] {
-  return readdirSync(apps)
-    .sort()
-    .flatMap((name) => readService(name) ?? []);
-}
-
-/** Reads what the `package.json` of an app registers, or `undefined` when it registers no service. */
-export function readService(name: string): Service | undefined {
-  const file = join(apps, name, 'package.json');
-  // Git leaves a folder without sources behind when it holds build results.
-  if (!existsSync(file)) return undefined;
-  const service = (JSON.parse(readFileSync(file, 'utf8')) as Manifest).nx?.metadata?.service;
-  return service && { name, ...service };
+  const manifests = globSync('*/package.json', { cwd: apps }).sort();
+  return manifests.flatMap((file) => {
+    const { nx } = JSON.parse(readFileSync(join(apps, file), 'utf8')) as Manifest;
+    return nx?.metadata?.service ? { name: dirname(file), ...nx.metadata.service } : [];
+  });
 }

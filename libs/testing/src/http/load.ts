@@ -1,3 +1,4 @@
+import { EventEmitter, on } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,44 +25,32 @@ export interface Outcome {
   isReused: boolean;
 }
 
-/** Delay before the next request of a refused client. Otherwise it would take the CPU from the service. */
+/** Delay before the next request of a client that was refused. Otherwise it would take the CPU from the service. */
 const PAUSE_MS = 50;
 
-/** Sends requests in series over each of the keep-alive connections, until `stop()` or a refused connection. */
+/** Sends requests in series over each of the keep-alive connections, until `stop()`. */
 export function load(url: string, requests: (string | Write)[], connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const outcomes: Outcome[] = [];
-  const waiting = new Set<(outcome: Outcome) => void>();
+  const progress = new EventEmitter();
   let isStopped = false;
 
   async function worker() {
     for (let turn = 0; !isStopped; turn += 1) {
       const outcome = await send(url, requests[turn % requests.length]!, agent);
       outcomes.push(outcome);
-      waiting.forEach((notify) => notify(outcome));
-      if (outcome.failure === 'ECONNREFUSED') return;
-      if (outcome.status === 503) await sleep(PAUSE_MS);
+      progress.emit('outcome', outcome);
+      if (outcome.status === 503 || outcome.failure) await sleep(PAUSE_MS);
     }
   }
   const workers = Promise.all(Array.from({ length: connections }, worker)).finally(() => agent.destroy());
 
   return {
     /** Waits until `count` outcomes after this call fulfil the condition. */
-    until: (condition: (outcome: Outcome) => boolean, count = 1) =>
-      new Promise<void>((resolve) => {
-        let seen = 0;
-        const notify = (outcome: Outcome) => {
-          if (condition(outcome)) seen += 1;
-          if (seen < count) return;
-          waiting.delete(notify);
-          resolve();
-        };
-        waiting.add(notify);
-      }),
-    /** All outcomes, when every worker has been refused. */
-    refused: async () => {
-      await workers;
-      return outcomes;
+    until: async (condition: (outcome: Outcome) => boolean, count = 1) => {
+      let seen = 0;
+      for await (const [outcome] of on(progress, 'outcome') as AsyncIterable<[Outcome]>)
+        if (condition(outcome) && (seen += 1) === count) return;
     },
     stop: closedAtEnd(async () => {
       isStopped = true;

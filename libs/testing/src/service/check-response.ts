@@ -1,17 +1,40 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { resolved, type OpenApiDocument } from './document.ts';
+import { sendJson } from '../http/send-json.ts';
+import { readDocument, type OpenApiDocument } from './document.ts';
 
 /**
- * Makes a function that compares the status and the body of a response with the document, which has to name each property.
- * Responses of paths that the document lacks pass.
+ * Makes a function that sends `body` as JSON, or as it is when it is a string.
+ * @throws Error when the service's OpenAPI document lacks the response, or a body is not JSON by its type
  */
-export function responseChecker(document: OpenApiDocument) {
+export function checkedRequests(url: string) {
+  let checker: Promise<ReturnType<typeof responseChecker>> | undefined;
+  return async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const response = await sendJson(url, method, path, body, headers);
+    checker ??= readDocument(url).then(responseChecker);
+    (await checker)(method, path, response.status, response.body);
+    const type = response.headers.get('content-type');
+    if (response.body !== undefined && type !== 'application/json; charset=utf-8')
+      throw new Error(`The response to ${method} ${path} has the type ${type}`);
+    return response;
+  };
+}
+
+/** Statuses that have the same message whenever an operation responds with them, but for an id. */
+const ONE_MESSAGE = [404, 409, 412, 422];
+
+const withoutNumbers = (message?: string) => message?.replaceAll(/\d+/g, 'N');
+
+/**
+ * Makes a function that compares the status and the body of a response with the document, which has to name each property, and the
+ * message of an error that has one message alone. Responses of paths that the document lacks pass.
+ * @param document has no references
+ */
+function responseChecker({ paths }: OpenApiDocument) {
   const ajv = new Ajv2020({
     strict: false,
     formats: { 'date-time': (text: string) => /^\d{4}-.+T.+\.\d{3}Z$/.test(text), int64: Number.isSafeInteger },
   });
   const validators = new Map<object, ValidateFunction>();
-  const { paths } = resolved(document);
   const templates = Object.keys(paths)
     // A fixed path precedes one with a parameter, as in the router.
     .sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
@@ -24,8 +47,11 @@ export function responseChecker(document: OpenApiDocument) {
     if (!operation) return;
     const response = operation.responses[status];
     if (!response) throw new Error(`The document lacks the response ${status} to ${method} ${path}`);
-    const schema = response.content?.['application/json']?.schema;
+    const { schema, example } = response.content?.['application/json'] ?? {};
     if (method === 'HEAD' || !schema) return;
+    const { message } = (body ?? {}) as { message?: string };
+    if (ONE_MESSAGE.includes(status) && withoutNumbers(message) !== withoutNumbers(example?.message))
+      throw new Error(`The message of ${status} to ${method} ${path} differs from the document: ${message}`);
     const validate = validators.get(schema) ?? ajv.compile(closed(schema));
     validators.set(schema, validate);
     if (!validate(body)) {

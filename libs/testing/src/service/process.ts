@@ -27,19 +27,9 @@ export function startProcess(main: string | string[], environment: NodeJS.Proces
   closedAtEnd(() => child.kill('SIGKILL'));
   const log: LogLine[] = [];
   logs.push(log);
-  const waiting = new Set<() => void>();
-  const wake = () => waiting.forEach((check) => check());
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    log.push(JSON.parse(line) as LogLine);
-    wake();
-  });
+  const lines = createInterface({ input: child.stdout }).on('line', (line) => log.push(JSON.parse(line) as LogLine));
   const errors = text(child.stderr);
   const ended = once(child, 'close').then(async ([code]: (number | null)[]) => ({ code, errors: await errors }));
-  let hasEnded = false;
-  void ended.then(() => {
-    hasEnded = true;
-    wake();
-  });
 
   /**
    * Waits for a log line.
@@ -48,18 +38,12 @@ export function startProcess(main: string | string[], environment: NodeJS.Proces
    */
   async function logged(wanted: RegExp | ((line: LogLine) => boolean)): Promise<LogLine> {
     const isWanted = wanted instanceof RegExp ? ({ msg }: LogLine) => wanted.test(msg) : wanted;
-    const line = await new Promise<LogLine | undefined>((resolve) => {
-      const check = () => {
-        const found = log.find(isWanted);
-        if (!found && !hasEnded) return;
-        waiting.delete(check);
-        resolve(found);
-      };
-      waiting.add(check);
-      check();
-    });
-    if (line) return line;
-    throw new Error(`Ended without logging ${String(wanted)}: ${JSON.stringify(log)} ${await errors}`);
+    for (let hasEnded = false; ;) {
+      const found = log.find(isWanted);
+      if (found) return found;
+      if (hasEnded) throw new Error(`Ended without logging ${String(wanted)}: ${JSON.stringify(log)} ${await errors}`);
+      hasEnded = await Promise.race([once(lines, 'line').then(() => false), ended.then(() => true)]);
+    }
   }
 
   return {

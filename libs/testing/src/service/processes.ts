@@ -1,7 +1,8 @@
-import { afterAll, afterEach, beforeEach } from '@jest/globals';
+import { afterEach, beforeEach } from '@jest/globals';
 import type { TestDatabase } from '@rest-services/local-postgres';
 import { sql, type Kysely } from 'kysely';
 import { createMigratedDatabase } from '../database/migrated-database.ts';
+import { openTestConnection } from '../database/open-test-connection.ts';
 import { startProcess } from './process.ts';
 import { startService } from './start-service.ts';
 
@@ -11,8 +12,10 @@ import { startService } from './start-service.ts';
  */
 export function processesOf(main: string, createDatabase = createMigratedDatabase) {
   let database: TestDatabase;
+  let db: Kysely<unknown>;
   beforeEach(async () => {
     database = await createDatabase(main);
+    db = openTestConnection(database.url);
   });
   const start = killedAfterEach(main, () => database);
   afterEach(() => database.drop());
@@ -21,6 +24,10 @@ export function processesOf(main: string, createDatabase = createMigratedDatabas
     /** Database of the running test. */
     get database() {
       return database;
+    },
+    /** Connections to it, which end with it. */
+    get db() {
+      return db;
     },
     start,
   };
@@ -33,11 +40,9 @@ export function processesOf(main: string, createDatabase = createMigratedDatabas
  * @param main path of the bundle
  */
 export async function startShared(main: string) {
-  const { database, db, url, stop } = await startService(main);
-  beforeEach(() => emptyTables(db));
-  const start = killedAfterEach(main, () => database);
-  afterAll(stop);
-  return { database, url, start };
+  const service = await startService(main);
+  beforeEach(() => emptyTables(service.db));
+  return { ...service, start: killedAfterEach(main, () => service.database) };
 }
 
 export type SharedProcess = Awaited<ReturnType<typeof startShared>>;

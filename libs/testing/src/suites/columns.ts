@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { sql } from 'kysely';
-import { openTestConnection } from '../database/open-test-connection.ts';
 import { readDocument, type ValueSchema } from '../service/document.ts';
 import type { SharedProcess } from '../service/processes.ts';
 
@@ -10,11 +9,9 @@ export function testColumns(shared: SharedProcess, table: string, list: string) 
   test(`the columns of ${table} are the properties of a record, and those that the README names`, async () => {
     const { paths } = await readDocument(shared.url);
     const properties = recordProperties(paths[list]!['get']!.responses[200]!.content!['application/json']!.schema);
-    const db = openTestConnection(shared.database.url);
     const { rows } = await sql<{ name: string }>`
       select attname as name from pg_attribute where attrelid = ${table}::regclass and attnum > 0 and not attisdropped
-    `.execute(db);
-    await db.destroy();
+    `.execute(shared.db);
     const columns = rows.map(({ name }) => name);
     expect({ columns: columns.sort() }).toEqual({ columns: properties.toSorted() });
     const [, names] = /`\{ ("\w+"(?:, "\w+")*) \}`/.exec(readFileSync('README.md', 'utf8')) ?? [];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createTestDatabase } from '@rest-services/local-postgres';
-import { readService } from '@rest-services/workspace';
+import { services } from '@rest-services/workspace';
 import { sql } from 'kysely';
 import { withRole } from '../database/with-role.ts';
 import { send, type Write } from '../http/load.ts';
@@ -22,6 +22,8 @@ export interface App {
   one?: (id: number) => string;
   /** All writes: the first creates a record that holds the number, the others change or delete the record of this id. */
   writes: (number: number) => [create: Write, ...changes: Write[]];
+  /** Body of each of their responses while the table is missing. */
+  failure: object;
 }
 
 const main = 'dist/main.js';
@@ -30,10 +32,11 @@ const main = 'dist/main.js';
  * Declares the tests that an app uses what all services share: commands, settings, keys, tags, documents. What these do is tested in
  * libs/service, on a service of its own.
  */
-export async function testSharedParts({ name, table, list, one, writes }: App) {
+export async function testSharedParts({ name, table, list, one, writes, failure }: App) {
   const shared = await startShared(main);
   describe('Shared parts', () => {
     const { start } = shared;
+    const reads = [list, ...(one ? [one(1)] : [])];
     const write = ({ method, path, body }: Write, url = shared.url, headers = {}) =>
       sendJson(url, method, path, body, headers);
     const ask = (method: string, path: string, headers = {}) => sendJson(shared.url, method, path, undefined, headers);
@@ -68,7 +71,7 @@ export async function testSharedParts({ name, table, list, one, writes }: App) {
     });
 
     test('PORT has its default, on all interfaces', async () => {
-      const { port } = readService(name)!;
+      const { port } = services().find((each) => each.name === name)!;
       const service = start({ PORT: '', HOST: '' });
       const listens = service.logged(/^Server listening at/).then(({ msg }) => msg);
       // Where another program listens on the port, the error names it.
@@ -88,7 +91,7 @@ export async function testSharedParts({ name, table, list, one, writes }: App) {
 
     test('If-None-Match with the ETag gets 304, each change whose precondition fails 412', async () => {
       await write(writes(1)[0]);
-      for (const path of [list, ...(one ? [one(1)] : [])]) {
+      for (const path of reads) {
         const { headers } = await ask('GET', path);
         const known = await ask('GET', path, { 'if-none-match': headers.get('etag')! });
         expect([path, known.status, known.body]).toEqual([path, 304, undefined]);
@@ -107,14 +110,13 @@ export async function testSharedParts({ name, table, list, one, writes }: App) {
       else expect([status, headers.get('location')]).toEqual([200, null]);
     });
 
-    test('HEAD, and a path with a trailing slash, get what the path gets', async () => {
-      await write(writes(1)[0]);
-      for (const path of [list, ...(one ? [one(1)] : []), '/livez', '/readyz']) {
-        const [get, slash, head] = [await ask('GET', path), await ask('GET', `${path}/`), await ask('HEAD', path)];
-        expect([path, slash.status, slash.body]).toEqual([path, 200, get.body]);
-        expect([path, head.status, head.body]).toEqual([path, 200, undefined]);
-        expect([path, head.headers.get('content-length')]).toEqual([path, get.headers.get('content-length')]);
-      }
+    test('a failure of the database is 500 on any operation', async () => {
+      await sql`alter table ${sql.table(table)} rename to gone`.execute(shared.db);
+      const failed = [];
+      for (const path of reads) failed.push(await shared.request('GET', path));
+      for (const { method, path, body } of writes(1)) failed.push(await shared.request(method, path, body));
+      await sql`alter table gone rename to ${sql.table(table)}`.execute(shared.db);
+      for (const { status, body } of failed) expect([status, body]).toEqual([500, failure]);
     });
 
     test('README: each curl line gets the response below it', () => expectReadme('README.md', shared.url));
