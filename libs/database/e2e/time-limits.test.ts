@@ -4,7 +4,7 @@ import { OverloadedError } from '@rest-services/errors';
 import { sql, type QueryExecutorProvider } from 'kysely';
 import { Type } from 'typebox';
 import { Repository } from '../src/index.ts';
-import { database, open, openPatient } from '../test/open-database.ts';
+import { database, open, openConnected, openPatient } from '../test/open-database.ts';
 
 /** Process ids of sessions. */
 const frozen = new Set<number>();
@@ -35,7 +35,7 @@ afterEach(() => {
 
 describe('Database', () => {
   test('reads a response to its end that the event loop was too busy to read in time', async () => {
-    const db = open();
+    const db = await openConnected();
     const readLate = async (): Promise<string> => {
       await sql`set statement_timeout = 0`.execute(db);
       // More than the buffers of a socket hold.
@@ -53,7 +53,7 @@ describe('Database', () => {
     // The server waits for the second one.
     const readPassword = () => new Promise<string>((resolve) => passwords.length > 0 && resolve(passwords.pop()!));
     const db = open({ readPassword, poolMax: 2 });
-    await sql`select 1`.execute(db);
+    await sql`select 1`.execute(db).catch(() => undefined);
     const answered = sql`select pg_sleep(0.3)`.execute(db);
     await endOfTurn();
     await expect(sql`select 1`.execute(db)).rejects.toThrow(OverloadedError);
@@ -61,12 +61,11 @@ describe('Database', () => {
   });
 
   test('gives up a whole transaction in the time of one statement', async () => {
-    const db = open();
-    await sql`select 1`.execute(db).catch(() => undefined);
+    const db = await openConnected();
     let startedAt = 0;
     const outcome = db.kysely.transaction().execute(async (transaction) => {
       startedAt = performance.now();
-      await sql`select pg_sleep(1.2)`.execute(transaction);
+      await sql`select pg_sleep(0.8)`.execute(transaction);
       await freeze(transaction);
       await sql`select 2`.execute(transaction);
     });
@@ -75,7 +74,7 @@ describe('Database', () => {
   });
 
   test('leaves nothing locked for long when its process stops in a transaction', async () => {
-    const [db, other] = [open(), open({ purpose: 'migrations' })];
+    const [db, other] = [await openConnected(), open({ purpose: 'migrations' })];
     await sql`create table held ()`.execute(other);
     // As a process that is frozen, or cut off from the network: it asks for nothing more, and ends nothing.
     const abandoned = await db.kysely.startTransaction().execute();
@@ -130,7 +129,7 @@ describe('A server that falls silent', () => {
   });
 
   test('makes no change without response that names a version after a later one', async () => {
-    const [db, other] = [open(), open()];
+    const [db, other] = [await openConnected(), await openConnected()];
     await sql`create table note as select 1::bigint as id, 'first' as title`.execute(db);
     const [late, observed] = [db, other].map((each) => {
       const row = Type.Object({ id: Type.Integer(), title: Type.String() });

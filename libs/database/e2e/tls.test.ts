@@ -2,21 +2,17 @@ import { chmod, chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startCluster, type Cluster } from '@rest-services/local-postgres';
+import { startCluster } from '@rest-services/local-postgres';
 import { sql } from 'kysely';
 import { open, openPatient } from '../test/open-database.ts';
 
 // The files of `certificates`: a private authority, a certificate of it for the host localhost, and one for the user certified, whose
 // key is encrypted. All are valid from 2020 to 2119.
 
-let folder: string;
-let server: Cluster;
 const certificate = (name: string) => join(import.meta.dirname, 'certificates', name);
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tls-'));
-  server = await startCluster(folder, { durable: false });
-});
+const folder = await mkdtemp(join(tmpdir(), 'tls-'));
+const server = await startCluster(folder, { durable: false });
 afterAll(async () => {
   await server.stop();
   await rm(folder, { recursive: true });
@@ -38,7 +34,7 @@ async function connect(host: string, parameters: Record<string, string>, user?: 
   if (user) Object.assign(url, { username: user, password: '' });
   try {
     const { rows } = await sql<{ ssl: boolean }>`
-      select ssl from pg_stat_ssl where pid = pg_backend_pid()`.execute(open({ url: url.href }));
+      select ssl from pg_stat_ssl where pid = pg_backend_pid()`.execute(open({ url: url.href, purpose: 'migrations' }));
     return rows[0]!.ssl ? 'TLS' : 'no TLS';
   } catch (error) {
     const { code, message } = error as Error & { code: string };

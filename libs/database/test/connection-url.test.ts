@@ -25,24 +25,22 @@ test('The user, the password, the database and the options are those of the URL'
   });
 });
 
-test.each(['p/ss', 'p?ss', 'p#ss', 'p%ss', 'p/s@s', '12/34', '12?34', '50%', '%zz'])(
-  'The password %s has to be percent-encoded',
-  (password) => {
-    const url = (text: string) => `postgres://items:${text}@db:5432/items?application_name=a`;
-    expect(() => parseConnectionUrl(url(password))).toThrow(/percent-encode/);
-    expect(parseConnectionUrl(url(encodeURIComponent(password))).password).toBe(password);
-  },
-);
+const passwords = ['p/ss', 'p?ss', 'p#ss', 'p%ss', 'p/s@s', '12/34', '12?34', '50%', '%zz'];
+test.each(passwords)('The password %s has to be percent-encoded', (password) => {
+  const url = (text: string) => `postgres://items:${text}@db:5432/items?application_name=a`;
+  expect(() => parseConnectionUrl(url(password))).toThrow(/percent-encode/);
+  expect(parseConnectionUrl(url(encodeURIComponent(password))).password).toBe(password);
+});
 
 const UNKNOWN =
   'whose parameters are some of application_name, channel_binding, connect_timeout, host, options, port, sslcert, sslkey, sslmode, sslpassword, sslrootcert, uselibpqcompat; ';
 const SEVERAL = 'with one host: the name that always leads to the primary';
 
 test.each([
-  ['postgres://db/items?sslmode=disable&sslMode=verify-full', `${UNKNOWN}sslMode is not`],
-  ['postgres://db/items?schema=app', `${UNKNOWN}schema is not`],
-  ['postgres://db/items?target_session_attrs=read-write', `${UNKNOWN}target_session_attrs is not`],
-  ['postgres://db/items?ssl=true', `${UNKNOWN}ssl is not`],
+  ['postgres://db/items?sslmode=disable&sslMode=verify-full', `${UNKNOWN}it has sslMode`],
+  ['postgres://db/items?schema=app&pgbouncer=true', `${UNKNOWN}it has schema, pgbouncer`],
+  ['postgres://db/items?target_session_attrs=read-write', `${UNKNOWN}it has target_session_attrs`],
+  ['postgres://db/items?ssl=true', `${UNKNOWN}it has ssl`],
   ['postgres://a:1,b:2/db', SEVERAL],
   ['postgres:///db?host=a,b', SEVERAL],
   ['postgres://a/db?port=1,2', SEVERAL],
@@ -53,6 +51,10 @@ test.each([
     'postgres://db/x?sslmode=require&sslmode=prefer',
     'is one of disable, require, verify-ca, verify-full; it is "prefer"',
   ],
+  ...Object.entries({ sslrootcert: '/no where/ca.pem', sslcert: '/', sslkey: '/nowhere' }).map(([name, file]) => [
+    `postgres://db/x?sslmode=verify-full&${name}=${file}`,
+    `whose ${name} names a readable file; ${name} is "${file}"`,
+  ]),
   ['postgres://db/x?sslrootcert=system&sslmode=require', 'sslmode with sslrootcert=system is one of verify-full'],
 ])('%s is refused', (url, message) => {
   expect(() => parseConnectionUrl(url)).toThrow(message);

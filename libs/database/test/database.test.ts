@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { OverloadedError } from '@rest-services/errors';
 import { sql } from 'kysely';
 import { prepared } from '../src/index.ts';
-import { database, open } from './open-database.ts';
+import { database, open, openConnected } from './open-database.ts';
 
 describe('Database', () => {
   test.each([
@@ -11,54 +10,14 @@ describe('Database', () => {
     ['2026-11-20 18:30:00+05:30', '2026-11-20T13:00:00.000Z'],
   ])('reads the timestamp %s as %s', async (text, iso) => {
     for (const zone of ['UTC', 'Asia/Tokyo']) {
-      const db = open();
+      const db = await openConnected();
       await sql`select set_config('TimeZone', ${zone}, false)`.execute(db);
       expect((await sql`select ${text}::timestamptz as at`.execute(db)).rows).toEqual([{ at: iso }]);
     }
   });
 
-  test('refuses with 503 what more than a hundred others wait for', async () => {
-    const db = open();
-    const outcome = (query: Promise<unknown>) =>
-      query.then(
-        () => 'done',
-        (error: unknown) => (error instanceof OverloadedError ? 503 : error),
-      );
-    const holder = sql`select pg_sleep(0.4)`.execute(db);
-    const others = Array.from({ length: 120 }, () => outcome(sql`select 1`.execute(db)));
-    expect(await Promise.race([holder.then(() => 'the holder'), others.at(-1)])).toBe(503);
-    expect(db.poolUse).toEqual({ inUse: 1, idle: 0, waiting: 100 });
-    const outcomes = await Promise.all(others);
-    expect(outcomes.slice(100).filter((each) => each === 503)).toHaveLength(20);
-    // On a busy machine, some of the others wait for too long.
-    for (const each of outcomes) expect(['done', 503]).toContain(each);
-    expect(db.poolUse).toEqual({ inUse: 0, idle: 1, waiting: 0 });
-  });
-
-  test('survives that its connection is killed, idle or in use', async () => {
-    const { promise: reported, resolve } = Promise.withResolvers<Error>();
-    const db = open({ onConnectionError: resolve });
-    await expect(sql`select pg_terminate_backend(pg_backend_pid())`.execute(db)).rejects.toThrow();
-    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
-
-    const other = open();
-    await sql`select pg_terminate_backend(${rows[0]!.pid})`.execute(other);
-    expect(await reported).toMatchObject({ code: '57P01' });
-    expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
-  });
-
-  test('reads the password again, once, when the server refuses it', async () => {
-    const passwords = ['wrong', new URL(database.url).password, 'wrong', 'wrong', new URL(database.url).password];
-    const readPassword = () => Promise.resolve(passwords.shift()!);
-    // A busy machine would take longer than the second that a request waits for a connection.
-    const connect = () => sql`select 1`.execute(open({ readPassword, purpose: 'migrations' }));
-    await connect();
-    await expect(connect()).rejects.toMatchObject({ code: '28P01' });
-    expect(passwords).toHaveLength(1);
-  });
-
   test('closes only the session whose write is refused as read-only, and counts it as no lost connection', async () => {
-    const db = open({ poolMax: 2 });
+    const db = await openConnected({ poolMax: 2 });
     const session = () => sql<{ pid: number }>`select pg_backend_pid() as pid from pg_sleep(0.1)`.execute(db);
     const pids = async () => (await Promise.all([session(), session()])).map(({ rows }) => rows[0]!.pid);
     const before = await pids();
@@ -71,48 +30,33 @@ describe('Database', () => {
 
   test('prepares no statement behind a pooler, which would lead the next one to another session', async () => {
     const prepare = async (pooler?: 'transaction') => {
-      const db = open({ pooler });
+      const db = await openConnected({ pooler });
       await db.read(prepared(sql`select 1`), []);
       return (await db.read({ text: 'select name from pg_prepared_statements' }, [])).rows.length;
     };
     expect([await prepare(), await prepare('transaction')]).toEqual([1, 0]);
   });
 
-  test.each(['0A000', '42703', '42804', '26000'])(
-    'sends a prepared statement that fails with %s once more',
-    async (code) => {
-      const db = open();
-      await sql`create sequence attempt`.execute(db);
-      // A sequence counts what is undone, too.
-      await sql`create function fail(times bigint) returns bigint language plpgsql as ${sql.lit(`begin
+  test.each(['0A000', '42703', '42804', '26000'])('repeats a prepared statement that fails with %s', async (code) => {
+    // Without time limits, so that a busy machine decides nothing.
+    const db = open({ purpose: 'migrations' });
+    await sql`create sequence attempt`.execute(db);
+    // A sequence counts what is undone, too.
+    await sql`create function fail(times bigint) returns bigint language plpgsql as ${sql.lit(`begin
       if nextval('attempt') <= times then raise sqlstate '${code}'; end if;
       return currval('attempt');
     end`)}`.execute(db);
-      const statement = prepared<{ attempts: number }>(sql`select fail(${1}::bigint) as attempts`);
-      expect((await db.read(statement, [1])).rows).toEqual([{ attempts: 2 }]);
-      await expect(db.read(statement, [9])).rejects.toMatchObject({ code });
-      expect((await sql`select last_value as attempts from attempt`.execute(db)).rows).toEqual([{ attempts: 4 }]);
-      await sql`drop function fail; drop sequence attempt`.execute(db).catch(() => undefined);
-    },
-  );
-
-  test('closes all connections when it is destroyed, whatever they were used for', async () => {
-    const observer = open();
-    for (const use of ['nothing', 'read', 'kysely'] as const) {
-      const db = open({ applicationName: `used for ${use}` });
-      if (use === 'read') await db.read({ text: 'select 1 as one' }, []);
-      if (use === 'kysely') await sql`select 1`.execute(db);
-      await db.destroy();
-      const sessions = sql`select from pg_stat_activity where application_name = ${`used for ${use}`}`;
-      while ((await sessions.execute(observer)).rows.length > 0);
-    }
+    const statement = prepared<{ attempts: number }>(sql`select fail(${1}::bigint) as attempts`);
+    expect((await db.read(statement, [1])).rows).toEqual([{ attempts: 2 }]);
+    await expect(db.read(statement, [9])).rejects.toMatchObject({ code });
+    expect((await sql`select last_value as attempts from attempt`.execute(db)).rows).toEqual([{ attempts: 4 }]);
+    await sql`drop function fail; drop sequence attempt`.execute(db).catch(() => undefined);
   });
 
-  test('has no time limit for migrations, whatever the database has', async () => {
-    const observer = open();
+  test('has no time limit for statements and locks of migrations, whatever the database has', async () => {
+    const observer = await openConnected();
     await inDatabase(observer, "set statement_timeout = '1500ms'");
     await inDatabase(observer, "set lock_timeout = '1500ms'");
-    await inDatabase(observer, "set transaction_timeout = '1500ms'");
     const db = open({ purpose: 'migrations' });
     // Longer than a session of a request may take.
     await sql`select pg_sleep(1.9)`.execute(db);
@@ -129,12 +73,12 @@ describe('Database', () => {
     const other = open({ purpose: 'migrations' });
     await inDatabase(other, "set DateStyle = 'SQL, DMY'");
     await inDatabase(other, "set default_transaction_isolation = 'serializable'");
-    await inDatabase(other, 'set jit = on');
-    await inDatabase(other, "set idle_session_timeout = '1min'");
+    for (const change of ['set jit = on', "set idle_session_timeout = '1min'", 'set array_nulls = off'])
+      await inDatabase(other, change);
     const { rows } = await sql`
       select '2026-11-05 18:30:00+00'::timestamptz as at, current_setting('transaction_isolation') as isolation,
         current_setting('search_path') as path, current_setting('TimeZone') as zone,
-        current_setting('application_name') as name,
+        current_setting('application_name') as name, current_setting('array_nulls') as nulls,
         current_setting('enable_seqscan') as seqscan, current_setting('jit') as jit,
         current_setting('idle_session_timeout') as idle, current_setting('tcp_keepalives_idle') as keepalive,
         current_setting('client_connection_check_interval') as checked`.execute(db);
@@ -142,7 +86,7 @@ describe('Database', () => {
     expect(rows).toEqual([
       {
         ...{ at: '2026-11-05T18:30:00.000Z', isolation: 'read committed', path: 'elsewhere', zone: 'UTC' },
-        ...{ name: 'other', seqscan: 'off', jit: 'off', idle: '0', keepalive: '30', checked: '1s' },
+        ...{ name: 'other', nulls: 'on', seqscan: 'off', jit: 'off', idle: '0', keepalive: '30', checked: '1s' },
       },
     ]);
   });

@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, expect, test } from '@jest/globals';
 import { ReusedKeyError } from '@rest-services/errors';
 import { sql } from 'kysely';
 import { createIdempotencyKeys, type Database } from '../src/index.ts';
-import { noteRepository, type Tables } from './note-table.ts';
-import { open } from './open-database.ts';
+import { noteRepository, outcome, someoneWaits, whileHolding, type Tables } from './note-table.ts';
+import { open, openConnected } from './open-database.ts';
 import { rowsLookedAt, statementsDuring } from './measure.ts';
 
 /** Has one session, because `rowsLookedAt` counts the rows of that, without timeouts, because a busy machine would exceed them. */
@@ -46,7 +47,7 @@ test('Inserts at once, with keys and without, share one statement, and each gets
 
 test('Inserts at once whose keys have expired replace them, in two processes, too', async () => {
   const keys = Array.from({ length: 12 }, (_, n) => `${n}`);
-  const pools = [1, 2].map(() => open<Tables>({ poolMax: 4 }));
+  const pools = await Promise.all([1, 2].map(() => openConnected<Tables>({ poolMax: 4 })));
   const both = pools.map(noteRepository);
   for (let round = 0; round < 5; round += 1) {
     await sql`update idempotency_key set created_at = created_at - interval '25 hours'`.execute(db);
@@ -71,4 +72,27 @@ test('Expired keys of some pages are deleted after each 64 inserts with a key, a
   expect(await countKeys()).toBeLessThan(40_000 + 64 * 5);
   // The count reads all rows once, and five deletions read some 800 of them each, by chance more or less.
   expect((await rowsLookedAt(db, 'idempotency_key')) - before).toBeLessThan(40_000 + 5 * 3_000);
+});
+
+test('A key sent twice at once, to two processes, makes one row while locks hold up changes', async () => {
+  const pools = await Promise.all([1, 2].map(() => openConnected<Tables>({ poolMax: 4 })));
+  const [one, other] = pools.map(noteRepository) as [typeof notes, typeof notes];
+  const locked = await Promise.all(['a', 'b', 'c'].map((title) => insert(title)));
+  await sql`create function be_slow() returns trigger language plpgsql as
+    $$ begin perform pg_sleep(0.02); return new; end $$`.execute(db);
+  await sql`create trigger slow before insert on note for each row execute function be_slow()`.execute(db);
+  await whileHolding(sql`select from note for update`, async () => {
+    // As many as may wait, and one.
+    const changes = locked.map((id) => outcome(other.update(id, { rank: 2 })));
+    await someoneWaits(2);
+    for (const key of ['first', 'second', 'third']) {
+      const insertBoth = [one, other].map((each) => each.insert({ title: key, rank: 1 }, { key, request: '/notes' }));
+      const outcomes = await Promise.all(insertBoth.map(outcome));
+      // On a busy machine, one may have waited for too long.
+      const made = outcomes.filter((each) => !isDeepStrictEqual(each, { code: undefined }));
+      expect(made).toEqual(made.map(() => ({ value: expect.any(Number) })));
+      expect(new Set(made.map((each) => 'value' in each && each.value)).size).toBeLessThan(2);
+    }
+    return { changes };
+  });
 });

@@ -1,24 +1,20 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
-import { createRowCounts, Repository, type Database, type List } from '../src/index.ts';
-import { database, open } from './open-database.ts';
+import { createRowCounts, Repository, type List } from '../src/index.ts';
+import { database, open, openConnected } from './open-database.ts';
 import { statementsDuring } from './measure.ts';
 
-let db: Database<unknown>;
-let numbers: ReturnType<typeof numberRepository>;
-beforeAll(async () => {
-  db = open();
-  await sql`create table number as
-    select id::bigint, id % 2 = 0 as even from generate_series(1, 3000) id order by random()`.execute(db);
-  await sql`alter table number add primary key (id)`.execute(db);
-  await createRowCounts(db, { table: 'number' });
-  numbers = numberRepository('number');
-});
+const db = await openConnected();
+await sql`create table number as
+  select id::bigint, id % 2 = 0 as even from generate_series(1, 3000) id order by random()`.execute(db);
+await sql`alter table number add primary key (id)`.execute(db);
+await createRowCounts(db, { table: 'number' });
 
 const onlyRead = { insert: Type.Object({}), update: Type.Object({}), absent: 'kept' } as const;
 const numberRepository = (table: string, on = db) =>
   new Repository(on, table, { row: Type.Object({ id: Type.Integer(), even: Type.Boolean() }), ...onlyRead });
+const numbers = numberRepository('number');
 
 async function read(list: List<{ id: number }>) {
   const chunks = [list.rows];
@@ -69,15 +65,10 @@ test('The first chunk of up to 50,000 rows has a version of the list, which each
 
 test('Of rows with long texts, a chunk ends with the one that reaches 128 KiB', async () => {
   const lengths = [100_000, 100_000, 1_000_000, 500_000, ...Array.from({ length: 251 }, () => 1), 200_000, 1];
-  await sql`create table page as
-    select id, repeat('é', length / 2) as text from unnest(${lengths}::integer[]) with ordinality as given (length, id)`.execute(
-    db,
-  );
-  const pages = new Repository(db, 'page', {
-    row: Type.Object({ id: Type.Integer(), text: Type.String() }),
-    longText: 'text',
-    ...onlyRead,
-  });
+  await sql`create table page as select id, repeat('é', length / 2) as text
+    from unnest(${lengths}::integer[]) with ordinality as given (length, id)`.execute(db);
+  const row = Type.Object({ id: Type.Integer(), text: Type.String() });
+  const pages = new Repository(db, 'page', { row, longText: 'text', ...onlyRead });
   const { ids, sizes } = await read(await pages.list());
   expect(ids).toEqual(lengths.map((_, index) => index + 1));
   expect(sizes).toEqual([2, 1, 1, 250, 2, 1]);

@@ -1,32 +1,27 @@
 // What the files share that test a repository: a database of their own with the table `note`, which each test finds empty.
-import { beforeAll, beforeEach } from '@jest/globals';
-import { sql, type Generated, type RawBuilder, type Transaction } from 'kysely';
+import { beforeEach } from '@jest/globals';
+import { sql, type Generated, type RawBuilder } from 'kysely';
 import { Type } from 'typebox';
 import { Repository, type Database } from '../src/index.ts';
-import { open, openPatient } from './open-database.ts';
+import { open, openConnected, openPatient } from './open-database.ts';
 
 export interface Tables {
   note: { id: Generated<number>; title: string; rank: number | null };
 }
 
-export let db: Database<Tables>;
-/** Sees what is committed, and sends one statement for each question. */
-export let observer: Database<Tables>;
-export let notes: ReturnType<typeof noteRepository>;
+export const db = await openConnected<Tables>({ poolMax: 4 });
+/** Sees what is committed, and sends one statement for each question, without time limits. */
+export const observer = open<Tables>({ poolMax: 4, purpose: 'migrations' });
 
-beforeAll(async () => {
-  [db, observer] = [open({ poolMax: 4 }), open({ poolMax: 4 })];
-  notes = noteRepository(db);
-  await sql`create table note (
-    id bigint generated always as identity primary key,
-    title varchar(20) not null unique check (btrim(title) <> ''),
-    rank integer)`.execute(db);
-});
+await sql`create table note (
+  id bigint generated always as identity primary key,
+  title varchar(20) not null unique check (btrim(title) <> ''),
+  rank integer)`.execute(db);
 beforeEach(async () => {
   await sql`truncate note restart identity`.execute(db);
 });
 
-export const id = Type.Integer();
+const id = Type.Integer();
 const fields = { title: Type.String(), rank: Type.Unsafe<number | null>({}) };
 
 export const noteRepository = (on: Database<Tables>) =>
@@ -36,6 +31,7 @@ export const noteRepository = (on: Database<Tables>) =>
     update: Type.Object(fields),
     absent: 'kept',
   });
+export const notes = noteRepository(db);
 
 /** Rows of a table with an id and a text. */
 export const texts = {
@@ -59,13 +55,13 @@ export const outcome = (result: Promise<unknown>) =>
 /** Runs `during` while a transaction of another process holds the locks of `statement`, which ends then. */
 export async function whileHolding<Result>(
   statement: RawBuilder<unknown>,
-  during: (holder: Transaction<Tables>) => Promise<Result>,
+  during: () => Promise<Result>,
 ): Promise<Result> {
-  return openPatient<Tables>()
+  return openPatient()
     .transaction()
     .execute(async (holder) => {
       await statement.execute(holder);
-      return during(holder);
+      return during();
     });
 }
 

@@ -1,17 +1,14 @@
 // What the files share: a database of their own, which they open in several ways.
-import { afterAll, beforeAll } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
-import { Kysely, PostgresDialect } from 'kysely';
+import { afterAll } from '@jest/globals';
+import { createTestDatabase } from '@rest-services/local-postgres';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { resultTypes } from '../src/connection/result-types.ts';
 import { Database, type DatabaseOptions } from '../src/index.ts';
 
-export let database: TestDatabase;
+export const database = await createTestDatabase();
 const opened: { destroy(): Promise<void> }[] = [];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
 afterAll(async () => {
   // Tests have destroyed some themselves.
   await Promise.allSettled(opened.map((db) => db.destroy()));
@@ -22,6 +19,14 @@ afterAll(async () => {
 export function open<Tables>(options: Partial<DatabaseOptions> = {}): Database<Tables> {
   const db = new Database<Tables>({ url: database.url, poolMax: 1, onConnectionError: () => undefined, ...options });
   opened.push(db);
+  return db;
+}
+
+/** Opens a database with all of its connections: on a busy machine, one takes longer than a request waits for it. */
+export async function openConnected<Tables>(options: Partial<DatabaseOptions> = {}) {
+  const db = open<Tables>(options);
+  while (db.poolUse.idle < db.poolMax)
+    await Promise.allSettled(Array.from({ length: db.poolMax }, () => sql`select`.execute(db)));
   return db;
 }
 

@@ -2,7 +2,7 @@ import { test } from '@jest/globals';
 import fc from 'fast-check';
 import { sql, type Kysely } from 'kysely';
 import { recountRows } from '../src/index.ts';
-import { anotherConnection, db, expectExact, fold, taskCounts, insert, type Tables } from './task-table.ts';
+import { newConnection, db, expectExact, fold, taskCounts, insert, type Tables } from './task-table.ts';
 
 const residue = fc.integer({ min: 0, max: 6 });
 const write = fc.oneof(
@@ -36,10 +36,8 @@ async function perform(on: Kysely<Tables>, step: Generated<typeof write>) {
     nextId += step.insert * step.step;
     await insert(on, first, step.insert, step.step);
   } else if ('generated' in step)
-    await sql`insert into task (status)
-      select case when n % 3 = 0 then 'done' else 'open' end from generate_series(1, ${step.generated}::int) n`.execute(
-      on,
-    );
+    await sql`insert into task (status) select case when n % 3 = 0 then 'done' else 'open' end
+      from generate_series(1, ${step.generated}::int) n`.execute(on);
   else if ('remove' in step) await sql`delete from task where id % 7 = ${step.remove}`.execute(on);
   else if ('toggle' in step)
     await sql`update task set status = case status when 'open' then 'done' else 'open' end
@@ -61,8 +59,8 @@ async function run(on: Kysely<Tables>, transactions: Generated<typeof script>) {
 }
 
 test('Counts and pages are exact whatever connections write, fold, recount, commit and roll back', async () => {
-  const writers = Array.from({ length: 4 }, anotherConnection);
-  const [reader, folder] = [anotherConnection(), anotherConnection()];
+  const writers = Array.from({ length: 4 }, newConnection);
+  const [reader, folder] = [newConnection(), newConnection()];
   // A wait for a row that another connection has changed may be part of a circle.
   for (const each of [...writers, reader, folder]) await sql`set lock_timeout = '100ms'`.execute(each);
 

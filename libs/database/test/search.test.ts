@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { beforeAll, expect, test } from '@jest/globals';
-import { sql, type Kysely } from 'kysely';
+import { expect, test } from '@jest/globals';
+import { sql } from 'kysely';
 import { OverloadedError } from '@rest-services/errors';
 import { migrate, searchIndex, type Database, type List } from '../src/index.ts';
 import { createSearch } from '../src/rows/reads/search.ts';
-import { database, open, openPatient } from './open-database.ts';
+import { database, openConnected, openPatient } from './open-database.ts';
 import { reportStatistics, rowsLookedAt, statementsDuring } from './measure.ts';
 
 interface Book {
@@ -17,20 +17,14 @@ interface Book {
 const count = 20_000;
 
 /** One connection, so that statements run in sequence, and the server counts all rows that they read. */
-let db: Database<unknown>;
-let observer: Kysely<{ book: Book }>;
-let books: ReturnType<typeof search>;
-beforeAll(async () => {
-  observer = openPatient();
-  await createTable('book');
-  await sql`insert into book
-    select n, 'About ' || left(md5(n::text), 6) || case n % 2500 when 7 then ' "50%_\\ off"' else '' end, ''
-    from generate_series(1, ${sql.lit(count)}) n`.execute(observer);
-  await sql`insert into book select n * 1000000, 'Sparse ' || n, '' from generate_series(1, 600) n`.execute(observer);
-  await sql`vacuum analyze book`.execute(observer);
-  db = open();
-  books = search('book');
-});
+const db = await openConnected();
+const observer = openPatient<{ book: Book }>();
+await createTable('book');
+await sql`insert into book
+  select n, 'About ' || left(md5(n::text), 6) || case n % 2500 when 7 then ' "50%_\\ off"' else '' end, ''
+  from generate_series(1, ${sql.lit(count)}) n`.execute(observer);
+await sql`insert into book select n * 1000000, 'Sparse ' || n, '' from generate_series(1, 600) n`.execute(observer);
+await sql`vacuum analyze book`.execute(observer);
 
 async function createTable(table: string) {
   await sql`create table ${sql.table(table)} (id bigint primary key, title text, text text)`.execute(observer);
@@ -41,6 +35,7 @@ async function createTable(table: string) {
 
 const search = (table: string, on: Database<unknown> = db) =>
   createSearch<Book>(on, table, ['id', 'title', 'text'], 'text');
+const books = search('book');
 
 async function titles(searching: ReturnType<typeof search>, text: string) {
   const found: string[] = [];
@@ -95,7 +90,7 @@ test('A rare text is found by the index, even if the table was small when it was
 });
 
 test('Searches use a fifth of the connections, and end with 503 when their time has passed', async () => {
-  const wide = open<unknown>({ poolMax: 10 });
+  const wide = await openConnected({ poolMax: 10 });
   const books = search('book', wide);
   const outcomes = await observer.transaction().execute(async (transaction) => {
     await sql`lock table book in access exclusive mode`.execute(transaction);

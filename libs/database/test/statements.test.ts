@@ -3,7 +3,7 @@ import { OverloadedError } from '@rest-services/errors';
 import { sql } from 'kysely';
 import { createRowCounts, Repository } from '../src/index.ts';
 import { allNotes, create, db, noteRepository, notes, observer, texts, type Tables } from './note-table.ts';
-import { open } from './open-database.ts';
+import { open, openConnected } from './open-database.ts';
 import { rowsLookedAt, statementsDuring } from './measure.ts';
 
 // Statements that requests of one iteration of the event loop share, and that PostgreSQL plans once for each session.
@@ -21,10 +21,8 @@ test('Reads, updates and deletes of many rows take one statement each', async ()
 
 test('Texts above 16 KiB are read alone, because together they would take too much memory', async () => {
   const lengths = [1, 16_384, 16_385, 1_000_000, 0];
-  await sql`create table page as
-    select id, repeat('x', length) as text from unnest(${lengths}::integer[]) with ordinality as given (length, id)`.execute(
-    db,
-  );
+  await sql`create table page as select id, repeat('x', length) as text
+    from unnest(${lengths}::integer[]) with ordinality as given (length, id)`.execute(db);
   const pages = new Repository(db, 'page', { ...texts, longText: 'text' });
   const readAll = (ids: number[]) => Promise.all(ids.map((id) => pages.findById(id)));
   expect((await readAll([5, 4, 3, 2, 1, 6])).map((page) => page?.text.length)).toEqual([
@@ -40,9 +38,7 @@ test.each([
   [4_096, 1],
   [4_097, 3],
 ])('Three texts of %d characters are written by %d statements', async (length, statements) => {
-  await sql`create table if not exists essay (id bigint generated always as identity primary key, text text)`.execute(
-    db,
-  );
+  await sql`create table if not exists essay (id bigserial primary key, text text)`.execute(db);
   const essays = new Repository(db, 'essay', texts);
   const written = ['a', 'b', 'c'].map((letter) => letter.repeat(length));
   let ids: number[] = [];
@@ -80,7 +76,7 @@ test('Two processes that change different columns of the same rows lose no updat
 });
 
 test('A statement that was planned for an empty table uses the index when it has grown', async () => {
-  const one = open<Tables>();
+  const one = await openConnected<Tables>();
   // Of so wide a row PostgreSQL expects few, so that it would rather read all of them.
   await sql`create table fresh (id bigint generated always as identity primary key, text varchar(1000))`.execute(one);
   const fresh = new Repository(one, 'fresh', texts);
@@ -100,7 +96,7 @@ test('A statement that was planned for an empty table uses the index when it has
 });
 
 test('A session prepares a statement once, and plans it once for all values', async () => {
-  const one = open<Tables>();
+  const one = await openConnected<Tables>();
   await sql`create table counted (id bigint generated always as identity primary key, text text)`.execute(one);
   await one.kysely.transaction().execute((transaction) => createRowCounts(transaction, { table: 'counted' }));
   await sql`insert into counted (text) select n::text from generate_series(1, 20000) n`.execute(one);

@@ -1,5 +1,5 @@
 // What the files share that test row counts: a database of their own, in which each test finds the table `task`, counted and empty.
-import { beforeAll, beforeEach, expect } from '@jest/globals';
+import { beforeEach, expect } from '@jest/globals';
 import { sql, type Generated, type Kysely } from 'kysely';
 import { createRowCounts, foldRowCounts, type RowCounts } from '../src/index.ts';
 import { openPatient } from './open-database.ts';
@@ -9,17 +9,13 @@ export interface Tables {
   task_count: { total: number; done: number };
 }
 
-export let db: Kysely<Tables>;
-
 /** One connection, on which the statements of a transaction can be sent one by one. */
-export const anotherConnection = () => openPatient<Tables>();
+export const newConnection = () => openPatient<Tables>();
 
-beforeAll(() => {
-  db = anotherConnection();
-});
+export const db = newConnection();
 beforeEach(async () => {
   await newTable();
-  await createCounts();
+  await db.transaction().execute((transaction) => createRowCounts(transaction, taskCounts));
 });
 
 /** Makes the table without counts, instead of all that there was. */
@@ -33,9 +29,6 @@ export async function newTable() {
 }
 
 export const taskCounts: RowCounts = { table: 'task', filter: { name: 'done', column: 'status', value: 'done' } };
-
-export const createCounts = (table = taskCounts) =>
-  db.transaction().execute((transaction) => createRowCounts(transaction, table));
 
 /** Rows whose ids are so far apart. */
 export const insert = (on: Kysely<Tables>, first: number, rows: number, step: number) =>
@@ -65,10 +58,8 @@ export async function expectExact(on: Kysely<Tables>, offsets: number[] = []) {
       expect(await counts(snapshot)).toEqual({ total, done: all.filter(({ status }) => status === 'done').length });
       for (const offset of [0, 1, Math.floor(total / 2), total - 1, total, total + 1, ...offsets]) {
         if (offset < 0) continue;
-        const { rows } = await sql`select array(
-          select id from task where id >= (select task_id_at(${offset})) order by id limit 7)::text as ids`.execute(
-          snapshot,
-        );
+        const { rows } = await sql`select array(select id from task
+          where id >= (select task_id_at(${offset})) order by id limit 7)::text as ids`.execute(snapshot);
         const ids = all.slice(offset, offset + 7).map(({ id }) => id);
         expect([offset, rows]).toEqual([offset, [{ ids: `{${ids.join()}}` }]]);
       }

@@ -58,18 +58,15 @@ describe('Errors', () => {
     ['22P05', 400],
     ['22P02', 400],
     ['08006', 500],
-  ])(
-    'of the database with SQLSTATE %s are answered %i where the contract leaves them to the handler',
-    async (code, status) => {
-      const error = Object.assign(new Error('insert into secret'), { code, constraint: 'name_unique' });
-      const { status: answered, body, log } = await answerTo(error, { constraints: { name_unique: 'Name is taken' } });
-      expect(answered).toBe(status);
-      expect(body).toMatchObject({ message: status === 500 ? 'Database error' : 'Name is taken' });
-      expect(JSON.stringify(body)).not.toContain('secret');
-      expect((await answerTo(error)).status).toBe(500);
-      expect(log === '').toBe(status !== 500);
-    },
-  );
+  ])('of the database with SQLSTATE %s are %i where the contract leaves them to the handler', async (code, status) => {
+    const error = Object.assign(new Error('insert into secret'), { code, constraint: 'name_unique' });
+    const { status: answered, body, log } = await answerTo(error, { constraints: { name_unique: 'Name is taken' } });
+    expect(answered).toBe(status);
+    expect(body).toMatchObject({ message: status === 500 ? 'Database error' : 'Name is taken' });
+    expect(JSON.stringify(body)).not.toContain('secret');
+    expect((await answerTo(error)).status).toBe(500);
+    expect(log === '').toBe(status !== 500);
+  });
 
   test('without a code of their own are answered with one all the same', async () => {
     expect((await answerTo(new TypeError('x is not a function'))).body).toMatchObject({ error: { code: 'UNKNOWN' } });
