@@ -4,11 +4,12 @@ import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { List } from '@rest-services/database';
 import { HttpError } from '@rest-services/errors';
-import { openTestConnection } from '@rest-services/testing';
+import { memoryOf, served, startProcess } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { sendList, type Settings } from '../src/index.ts';
-import { createTestApp, scrape } from '../test/http.ts';
+import { createTestApp } from '../test/http.ts';
+import { notesMain } from '../test/notes/bundled.ts';
 import { notes } from '../test/process/notes-process.ts';
 import { serve } from '../test/serve.ts';
 
@@ -71,10 +72,8 @@ async function buildApp(_db: unknown, settings: Settings) {
 }
 
 const answered = async (sent: ClientRequest) => {
-  const [response] = (await once(
-    sent.on('error', () => undefined),
-    'response',
-  )) as [IncomingMessage];
+  sent.on('error', () => undefined);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
   return response.on('error', () => undefined);
 };
 const open = (path: string) => answered(get(service.url + path));
@@ -106,11 +105,6 @@ function sendUnfinished(url: string, headers: Record<string, string>, body: stri
 const small = async () => (await service.request('POST', '/texts', { text: 'a' })).body;
 const large = () => service.request('POST', '/texts', { text: 'x'.repeat(MiB - 100) });
 
-/** Sends it until there is memory for it. */
-async function untilServed(send: () => ReturnType<typeof large>) {
-  while ((await send()).status === 503);
-}
-
 test.each([
   ['of a known length', { 'content-length': `${MiB}` }],
   ['chunked', { 'transfer-encoding': 'chunked' }],
@@ -122,7 +116,7 @@ test.each([
   expect(await small()).toBe(1);
   expect((await large()).status).toBe(503);
   posts.forEach((post) => post.destroy());
-  await untilServed(large);
+  await served(large);
 });
 
 test('Slow readers hold 32 MiB together: the rest gets 503', async () => {
@@ -130,15 +124,14 @@ test('Slow readers hold 32 MiB together: the rest gets 503', async () => {
   expect(unread).toHaveLength(3);
   expect(await small()).toBe(1);
   unread.forEach((response) => response.destroy());
-  await untilServed(() => service.request('GET', '/texts'));
+  await served(() => service.request('GET', '/texts'));
 });
 
 test('Requests and responses that are over hold nothing', async () => {
   for (let turn = 0; turn < 40; turn += 1) {
     const headers = { 'content-length': `${MiB}` };
-    const response = await answered(
-      request(`${service.url}/nowhere`, { method: 'POST', headers }).end('x'.repeat(MiB)),
-    );
+    const sent = request(`${service.url}/nowhere`, { method: 'POST', headers });
+    const response = await answered(sent.end('x'.repeat(MiB)));
     expect(response.statusCode).toBe(404);
     await once(response.resume(), 'close');
   }
@@ -154,7 +147,7 @@ describe('Lists', () => {
     const statuses = begun.map(({ statusCode }) => statusCode!);
     expect(statuses.toSorted((a, b) => a - b)).toEqual(Array.from(begun, (_list, n) => (n < 4 ? 200 : 503)));
     begun.forEach((list) => list.destroy());
-    await untilServed(() => service.request('GET', '/list'));
+    await served(() => service.request('GET', '/list'));
   });
 
   test('hold little more than 32 MiB together when only their first chunks are small', async () => {
@@ -189,12 +182,12 @@ describe('Lists', () => {
 });
 
 test('A process stays within 256 MB beside 400 slow writers and 400 slow readers of 1 MiB', async () => {
-  // As in the image.
-  const node = { NODE_OPTIONS: '--max-semi-space-size=8', MALLOC_ARENA_MAX: '2' };
-  const url = `${await notes.start(node).listening()}/notes`;
-  const db = openTestConnection(notes.database.url);
-  await sql`insert into note (title) select repeat('x', 1000) from generate_series(1, 1000)`.execute(db);
-  await db.destroy();
+  // As in the image, in a container of 256 MiB.
+  const flags = ['--max-semi-space-size=8', '--max-old-space-size=128', '--heap-growing-percent=30'];
+  const environment = { DATABASE_URL: notes.database.url, MALLOC_ARENA_MAX: '2' };
+  const { child, listening } = startProcess([...flags, notesMain()], environment);
+  const url = `${await listening()}/notes`;
+  await sql`insert into note (title) select repeat('x', 1000) from generate_series(1, 1000)`.execute(notes.db);
   const getList = () => get(`${url}?limit=1000`).on('error', () => undefined);
   // Half of the memory: readers and writers share it.
   let unread = 0;
@@ -203,7 +196,6 @@ test('A process stays within 256 MB beside 400 slow writers and 400 slow readers
   const posts = Array.from({ length: 400 }, () => sendUnfinished(url, headers, 'x'.repeat(MiB - 1)));
   const lists = Array.from({ length: 384 }, getList);
   await Promise.all(lists.map(answered));
-  const metrics = await scrape(url.replace('/notes', ''));
-  expect(metrics.get('process_resident_memory_bytes')).toBeLessThan(256e6);
+  expect(await memoryOf(child)).toBeLessThan(256 * MiB);
   [...posts, ...lists].forEach((each) => each.destroy());
 });

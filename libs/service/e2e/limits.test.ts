@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { Agent } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
-import { withMargin } from '@rest-services/testing';
+import { send, unlike, withMargin } from '@rest-services/testing';
 import { openSocket } from '../test/http.ts';
 import { openList } from '../test/open-list.ts';
 import { insertNotes, notes } from '../test/process/notes-process.ts';
@@ -72,6 +74,22 @@ test('SIGTERM closes stalled readers and connections without a request, and exit
   [halfSent, ...readers].forEach((each) => each.on('error', () => undefined).destroy());
 });
 
+test('Without a file descriptor for a further connection, requests use those that are open', async () => {
+  const { child, listening, logged } = notes.start();
+  const url = await listening();
+  const agent = new Agent({ keepAlive: true });
+  const sendMany = (path: string, body = { title: 'a' }) =>
+    Promise.all(Array.from({ length: 40 }, (_, n) => send(url, n % 2 ? { method: 'POST', path, body } : path, agent)));
+  await sendMany('/nowhere');
+  await send(url, '/notes', agent);
+  execFileSync('prlimit', [`--pid=${child.pid}`, '--nofile=1:']);
+  // For some seconds, in which all that is measured now and then is measured.
+  for (const start = performance.now(); performance.now() - start < 3_000;)
+    expect(unlike(await sendMany('/notes'), 200, 201, 503)).toEqual([]);
+  await logged(({ err }) => (err as { code?: string } | undefined)?.code === 'EMFILE');
+  agent.destroy();
+});
+
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all!.some(({ family }) => family === 'IPv6'));
 
 test.each(['', '0.0.0.0', ...(hasIpv6 ? ['::', '::1'] : [])])(
@@ -79,9 +97,13 @@ test.each(['', '0.0.0.0', ...(hasIpv6 ? ['::', '::1'] : [])])(
   async (HOST) => {
     const service = notes.start({ HOST });
     const { port } = new URL(await service.listening());
-    const health = () => notes.start({ HOST, PORT: port }, 'health').ended;
+    // It reads no other settings.
+    const health = () => notes.start({ HOST, PORT: port, DATABASE_URL: '' }, 'health').ended;
     expect(await health()).toEqual({ code: 0, errors: '' });
     service.child.kill('SIGSTOP');
+    expect(await health()).toEqual({ code: 1, errors: '' });
+    service.child.kill('SIGKILL');
+    await service.ended;
     expect(await health()).toEqual({ code: 1, errors: '' });
   },
 );

@@ -13,8 +13,11 @@ const MiB = 1_024 ** 2;
 
 test('The last lines before an exit are written, whatever is being written', async () => {
   const module = JSON.stringify(join(import.meta.dirname, '../src/observability/log-stream.ts'));
-  const script = `import { flushLog, logStream } from ${module};
+  const script = `import { setImmediate } from 'node:timers/promises';
+    import { flushLog, logStream } from ${module};
     logStream.write('a'.repeat(5_000) + '\\n');
+    // Its write has begun, and not ended.
+    await setImmediate();
     logStream.write('last\\n');
     await flushLog();
     process.exit(0);`;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { expect, test } from '@jest/globals';
-import { closedAtEnd, load, openTestConnection, send, type Write } from '@rest-services/testing';
-import { sql, type Kysely } from 'kysely';
+import { closedAtEnd, load, send, type Write } from '@rest-services/testing';
+import { sql } from 'kysely';
 import { getJson, scrape } from '../test/http.ts';
 import { createNote, insertNotes, notes } from '../test/process/notes-process.ts';
 import { expectContract } from './expect-contract.ts';
@@ -12,15 +12,11 @@ const BUSY_LOOPS = 2;
 const ready = [200, { message: 'ready' }];
 
 /** Locks a table against readers while `act` runs. */
-async function locked<Result>(table: string, act: (locking: Kysely<unknown>) => Promise<Result>) {
-  const db = openTestConnection<unknown>(notes.database.url);
-  const result = await db.transaction().execute(async (locking) => {
+const locked = <Result>(table: string, act: () => Promise<Result>) =>
+  notes.db.transaction().execute(async (locking) => {
     await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(locking);
-    return act(locking);
+    return act();
   });
-  await db.destroy();
-  return result;
-}
 
 test('More clients than a service can serve get a success or 503 within 3 s', async () => {
   const service = notes.start({ DATABASE_POOL_MAX: '2' });
@@ -65,9 +61,14 @@ test('Requests that wait for too long, or behind a hundred others, get 503 and a
   const after = await scrape(url);
   const rise = (name: string) => after.get(name)! - before.get(name)!;
   expect(rise('database_pool_wait_seconds_sum')).toBeGreaterThan(1);
-  for (const each of ['shed_total{reason="pool_queue"}', 'timed_out_total{reason="connection"}'])
-    expect(rise(`http_requests_${each}`)).toBeGreaterThan(0);
-  expect(rise('http_requests_timed_out_total{reason="statement"}')).toBe(1);
+  const reasons = [
+    'shed_total{reason="pool_queue"}',
+    ...['connection', 'statement'].map((name) => `timed_out_total{reason="${name}"}`),
+  ];
+  const rises = reasons.map((each) => rise(`http_requests_${each}`));
+  for (const each of rises) expect(each).toBeGreaterThan(0);
+  // Where a busy machine reads the requests late, a second one gets the connection in time.
+  expect(rises.reduce((sum, each) => sum + each)).toBe(pages.length);
   const lines = service.log.filter(({ msg }) => msg === 'request');
   // As the label of the metric, in the line of each 503.
   expect(lines.filter(({ status, reason }) => (status === 503) !== (reason !== undefined))).toEqual([]);

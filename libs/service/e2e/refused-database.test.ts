@@ -1,10 +1,4 @@
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { TLSSocket } from 'node:tls';
 import { describe, expect, test } from '@jest/globals';
-import { openTestConnection } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { isNotSlow, notes } from '../test/process/notes-process.ts';
 
@@ -32,39 +26,19 @@ describe('The process exits with 1 and does not retry when the database', () => 
     ['server has no TLS', {}, { sslmode: 'verify-full' }, { message: 'The server does not support SSL connections' }],
   ])('%s', (_, parts, search, error) => expectRefused(urlWith(parts, search), error));
 
-  test('server has a certificate that is not trusted', async () => {
-    const [cert, key] = ['server.pem', 'server-key.pem'].map((name) =>
-      readFileSync(join(import.meta.dirname, '../../database/e2e/certificates', name)),
-    );
-    const server = createServer((socket) =>
-      socket.once('data', () => {
-        socket.write('S');
-        new TLSSocket(socket, { isServer: true, key, cert }).on('error', () => undefined);
-      }),
-    );
-    await once(server.listen(0, '127.0.0.1').unref(), 'listening');
-    const port = `${(server.address() as AddressInfo).port}`;
-    const error = { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' };
-    await expectRefused(urlWith({ hostname: '127.0.0.1', port }, { sslmode: 'verify-full' }), error);
-  });
-
   test('has another encoding than UTF8', async () => {
     const name = `${new URL(notes.database.url).pathname.slice(1)}_latin1`;
-    const db = openTestConnection(notes.database.url);
     await sql`create database ${sql.id(name)} template template0 encoding 'LATIN1'
-      locale_provider libc locale 'C'`.execute(db);
+      locale_provider libc locale 'C'`.execute(notes.db);
     const message = 'The encoding of the database must be UTF8; it is LATIN1';
     await expectRefused(urlWith({ pathname: `/${name}` }), { message });
-    await sql`drop database ${sql.id(name)}`.execute(db);
-    await db.destroy();
+    await sql`drop database ${sql.id(name)}`.execute(notes.db);
   });
 
   test('server is older than PostgreSQL 14', async () => {
-    const db = openTestConnection(notes.database.url);
-    await sql`create schema older`.execute(db);
-    await sql`create function older.current_setting(text) returns text language sql
-      as $$ select case $1 when 'server_version' then '13.23' else pg_catalog.current_setting($1) end $$`.execute(db);
-    await db.destroy();
+    await sql`create schema older`.execute(notes.db);
+    await sql`create function older.current_setting(text) returns text language sql as $$
+      select case $1 when 'server_version' then '13.23' else pg_catalog.current_setting($1) end $$`.execute(notes.db);
     const message = 'PostgreSQL must be version 14 or newer; it is 13.23';
     await expectRefused(urlWith({}, { options: '-csearch_path=older,pg_catalog' }), { message });
   });

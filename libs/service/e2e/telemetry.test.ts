@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
-import { openTestConnection, sendJson, startProcess } from '@rest-services/testing';
+import { sendJson, startProcess } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { notesMain } from '../test/notes/bundled.ts';
 import { notes } from '../test/process/notes-process.ts';
@@ -68,18 +68,17 @@ test('A drain exports the last spans, as the variables of OpenTelemetry say', as
 
 test('Every log line of a traced request has trace_id and span_id', async () => {
   const { body, log } = await exported({ OTEL_RESOURCE_ATTRIBUTES: 'team=a' }, async (url) => {
-    const db = openTestConnection(notes.database.url);
-    await sql`alter table note add check (title <> 'bad')`.execute(db);
+    await sql`alter table note add check (title <> 'bad')`.execute(notes.db);
     expect((await sendJson(url, 'POST', '/notes', { title: 'bad' }, traced)).status).toBe(500);
-    await db.transaction().execute(async (locking) => {
+    await notes.db.transaction().execute(async (locking) => {
       await sql`lock table note in access exclusive mode`.execute(locking);
       const client = new AbortController();
       const left = fetch(`${url}/notes/1`, { headers: traced, signal: client.signal });
-      await untilBlocked(locking);
+      // In a transaction, pg_stat_activity lacks sessions that begin later.
+      await untilBlocked(notes.db);
       client.abort();
       await expect(left).rejects.toThrow();
     });
-    await db.destroy();
   });
   const ids = { trace_id: TRACE_ID, span_id: expect.stringMatching(/^[0-9a-f]{16}$/) };
   const lines = log.filter(({ reqId }) => reqId);

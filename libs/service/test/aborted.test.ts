@@ -19,7 +19,8 @@ afterEach(() => service.stop());
 const countOf = async (labels: string) =>
   (await scrape(service.url)).get(`http_request_duration_seconds_count{${labels}}`);
 const isAborted = ({ aborted }: LogLine) => aborted === true;
-const warnings = () => service.log.filter(({ level }) => Number(level) >= 40);
+/** Without those of background tasks, which may find no connection in time on a busy machine. */
+const warnings = () => service.log.filter(({ level, task }) => Number(level) >= 40 && task === undefined);
 const insertNotes = (count: number) =>
   sql`insert into note (title) select repeat('x', 150) from generate_series(1, ${sql.lit(count)})`.execute(service.db);
 

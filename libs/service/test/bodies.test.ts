@@ -45,14 +45,12 @@ describe('A request body', () => {
       expect((await expectRefused(400, body, { 'content-type': JSON_TYPE })).message).toMatch(message);
   });
 
-  test.each(['text/plain', 'application/x-www-form-urlencoded', 'nonsense', undefined])(
-    'of type %s gets 415, which says what is accepted',
-    async (type) => {
-      const sent = type === undefined ? Buffer.from('{"title":"a"}') : '{"title":"a"}';
-      const { message, headers } = await expectRefused(415, sent, type === undefined ? {} : { 'content-type': type });
-      expect([message, headers.get('accept')]).toEqual(['Content-Type must be application/json', JSON_TYPE]);
-    },
-  );
+  const otherTypes = ['text/plain', 'application/x-www-form-urlencoded', 'nonsense', undefined];
+  test.each(otherTypes)('of type %s gets 415, which says what is accepted', async (type) => {
+    const sent = type === undefined ? Buffer.from('{"title":"a"}') : '{"title":"a"}';
+    const { message, headers } = await expectRefused(415, sent, type === undefined ? {} : { 'content-type': type });
+    expect([message, headers.get('accept')]).toEqual(['Content-Type must be application/json', JSON_TYPE]);
+  });
 
   test.each([{ 'content-type': 'application/json; charset=utf-16' }, { 'content-encoding': 'gzip' }])(
     'of another character set or coding (%j) gets 415, which says what is accepted',

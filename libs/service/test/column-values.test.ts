@@ -3,7 +3,7 @@ import { createIdempotencyKeys, Repository, type Database, type Migrations, type
 import { testColumnValues } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { Type, type Static, type TSchema } from 'typebox';
-import { acceptsText, columnsOf, Id, idempotencyKeyOf, sendList, Timestamp, type Settings } from '../src/index.ts';
+import { acceptsText, Id, idempotencyKeyOf, sendList, Timestamp, type Settings } from '../src/index.ts';
 import { assembleService } from '../src/assemble-service.ts';
 import { loadSettings } from '../src/settings.ts';
 import { createTestApp, getJson } from './http.ts';
@@ -22,8 +22,8 @@ const fields = {
   small: Type.Integer({ minimum: -32_768, maximum: 32_767 }),
   big: Type.Integer(),
   positive: Type.Integer({ minimum: 1 }),
-  price: Type.Number({ minimum: 0, exclusiveMaximum: 1e6, multipleOf: 0.01 }),
-  ratio: Type.Optional(Type.Unsafe<number | null>({ type: ['number', 'null'], ...acceptsText })),
+  price: Type.Number({ minimum: 0, maximum: 999_999.99, multipleOf: 0.01 }),
+  ratio: Type.Optional(Type.Unsafe<number | null>({ type: ['number', 'null'], minimum: -200, ...acceptsText })),
   done: Type.Boolean(acceptsText),
   level: Type.Enum([1, 2, 3], { type: 'integer' }),
   status: Type.Enum(['open', 'closed'], { type: 'string' }),
@@ -103,8 +103,8 @@ describe('The message of a 400', () => {
     [{ big: 1e30 }, 'Big must be an integer from -9007199254740991 to 9007199254740991'],
     [{ big: '1' }, 'Big must be an integer from -9007199254740991 to 9007199254740991'],
     [{ positive: 0 }, 'Positive must be an integer from 1 to 9007199254740991'],
-    [{ price: 1.999 }, 'Price must be a number of at least 0 and below 1000000, a multiple of 0.01'],
-    [{ ratio: '1,5' }, 'Ratio must be a number'],
+    [{ price: 1.999 }, 'Price must be a number from 0 to 999999.99, a multiple of 0.01'],
+    [{ ratio: '1,5' }, 'Ratio must be a number of at least -200'],
     [{ done: 'yes' }, 'Done must be a boolean'],
     [{ level: '1' }, 'Level must be 1 or 2 or 3'],
     [{ status: 'lost' }, 'Status must be open or closed'],
@@ -128,7 +128,6 @@ describe('A service does not start, and names the property', () => {
     ['a constant', Type.Literal('open'), noColumn],
     ['of an unknown format', Type.String({ format: 'week' }), unknownFormat],
   ])('that is %s', async (_, odd, message) => {
-    expect(() => columnsOf(shape({ text: Type.String(), odd }))).toThrow(message);
     await expect(assembled({ body: shape({ text: Type.String(), odd }) })).rejects.toThrow(message);
   });
 

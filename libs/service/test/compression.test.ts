@@ -3,7 +3,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Database } from '@rest-services/database';
 import { sql } from 'kysely';
 import { sendList, type Settings } from '../src/index.ts';
@@ -37,9 +37,7 @@ const [text, longText, list, file] = [
   '/docs/static/swagger-ui.css',
 ];
 
-beforeAll(async () => {
-  await sql`insert into note (title) select repeat(n || ' ', 100) from generate_series(1, 300) n`.execute(service.db);
-});
+await sql`insert into note (title) select repeat(n || ' ', 100) from generate_series(1, 300) n`.execute(service.db);
 
 /** Requests without the `Accept-Encoding` that `fetch` would add. */
 async function get(path: string, accepted = 'br, gzip', method = 'GET', others: Record<string, string> = {}) {

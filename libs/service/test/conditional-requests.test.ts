@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { openTestConnection, sendJson, startShared } from '@rest-services/testing';
+import { sendJson, served, startShared } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { notesMain } from './notes/bundled.ts';
 import { untilBlocked } from './until-blocked.ts';
@@ -7,7 +7,7 @@ import { untilBlocked } from './until-blocked.ts';
 // Entity tags, If-None-Match and If-Match (RFC 9110, 13).
 
 const shared = await startShared(notesMain());
-const { url } = shared;
+const { url, db } = shared;
 
 const ask = (method: string, path: string, headers: Record<string, string> = {}, title?: string, at = url) =>
   sendJson(at, method, path, title === undefined ? undefined : { title }, headers);
@@ -59,9 +59,7 @@ describe('Entity tags', () => {
   });
 
   test('a long list has a weak ETag that changes with each of its rows', async () => {
-    const db = openTestConnection(shared.database.url);
     await sql`insert into note (title) select 'Buy milk' from generate_series(1, 300)`.execute(db);
-    await db.destroy();
     const { headers, body } = await ask('GET', '/notes/all');
     const tag = headers.get('etag')!;
     expect([(body as object[]).length, tag]).toEqual([301, expect.stringMatching(/^W\/"[^"]+"$/)]);
@@ -111,7 +109,6 @@ describe.each(changes)('%s', (method, title) => {
 describe('If-Match', () => {
   test('a DELETE that has waited for another change with its tag responds 412', async () => {
     const given = { 'if-match': await tagOf('/notes/1') };
-    const db = openTestConnection(shared.database.url);
     const responses = await db.transaction().execute(async (locking) => {
       await sql`select from note where id = 1 for update`.execute(locking);
       const changed = ask('PUT', '/notes/1', given, 'Another text');
@@ -120,17 +117,15 @@ describe('If-Match', () => {
       await untilBlocked(db, 2);
       return [changed, removed];
     });
-    await db.destroy();
     expect((await Promise.all(responses)).map(({ status }) => status)).toEqual([200, 412]);
     expect((await ask('GET', '/notes/1')).body).toEqual({ id: 1, title: 'Another text' });
   });
 
   test('of many writers at two processes, exactly one wins with a tag, and all with *', async () => {
     const urls = [url, await shared.start().listening()];
-    const write = async (given: string, writer: number): Promise<number> => {
-      const response = await ask('PUT', '/notes/1', { 'if-match': given }, `Text ${writer}`, urls[writer % 2]);
-      // A busy machine needs longer than the service waits.
-      return response.status === 503 ? write(given, writer) : response.status;
+    const write = async (given: string, writer: number) => {
+      const send = () => ask('PUT', '/notes/1', { 'if-match': given }, `Text ${writer}`, urls[writer % 2]);
+      return (await served(send)).status;
     };
     const writeAll = (given: string) => Promise.all(Array.from({ length: WRITERS }, (_, n) => write(given, n)));
     for (let round = 0; round < 20; round += 1) {

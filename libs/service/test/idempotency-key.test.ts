@@ -1,25 +1,21 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { openTestConnection, sendJson, startShared } from '@rest-services/testing';
-import { sql, type Kysely } from 'kysely';
+import { expect, test } from '@jest/globals';
+import { sendJson, served, startShared } from '@rest-services/testing';
+import { sql } from 'kysely';
 import { notesMain } from './notes/bundled.ts';
 import { untilBlocked } from './until-blocked.ts';
 
-const shared = await startShared(notesMain());
-const { url, start } = shared;
-let db: Kysely<unknown>;
-beforeEach(() => {
-  db = openTestConnection(shared.database.url);
-});
-afterEach(() => db.destroy());
+const { url, start, db } = await startShared(notesMain());
 
 /** Creates the note of a number. @returns all of the response that a repeated request gets again */
 async function post(to: string, number: number, key?: string, options: RequestInit = {}) {
-  const response = await fetch(`${to}/notes`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) },
-    body: JSON.stringify({ title: `Note ${number}` }),
-    ...options,
-  });
+  const send = () =>
+    fetch(`${to}/notes`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) },
+      body: JSON.stringify({ title: `Note ${number}` }),
+      ...options,
+    });
+  const response = await served(send);
   const { status, headers } = response;
   return { status, location: headers.get('location'), body: await response.text() };
 }

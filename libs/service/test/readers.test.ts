@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import type { Socket } from 'node:net';
 import { json, text } from 'node:stream/consumers';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
 import { buildApp } from './notes/app.ts';
 import { migrations } from './notes/database.ts';
@@ -20,12 +20,8 @@ async function start(environment: NodeJS.ProcessEnv = {}) {
   return { ...started, list: `${started.url}/notes?limit=${ROWS}` };
 }
 
-let service: Awaited<ReturnType<typeof start>>;
-let list: string;
-beforeAll(async () => {
-  service = await start();
-  ({ list } = service);
-});
+const service = await start();
+const { list } = service;
 
 const otherRequest = async () => (await service.request('GET', '/notes/1')).status;
 
@@ -48,23 +44,21 @@ describe('A long list', () => {
     for (const each of lists) expect(((await json(each)) as { id: number }[]).map(({ id }) => id)).toEqual(ids);
   });
 
-  test.each(['identity', 'gzip'])(
-    'in the coding %s releases its memory and the database connection when its reader leaves',
-    async (coding) => {
-      for (let turn = 0; turn < 5; turn += 1) {
-        const left = await openList(list, coding);
-        await once(left, 'readable');
-        left.destroy();
-        expect(await otherRequest()).toBe(200);
-      }
-      while (service.app.bodyMemory.bytes > 0) expect(await otherRequest()).toBe(200);
-      // Statements in flight finish. Autovacuum does not count.
-      const active = () =>
-        sql`select from pg_stat_activity where datname = current_database() and backend_type = 'client backend'
+  const codings = ['identity', 'gzip'];
+  test.each(codings)('in %s releases memory and the database connection when its reader leaves', async (coding) => {
+    for (let turn = 0; turn < 5; turn += 1) {
+      const left = await openList(list, coding);
+      await once(left, 'readable');
+      left.destroy();
+      expect(await otherRequest()).toBe(200);
+    }
+    while (service.app.bodyMemory.bytes > 0) expect(await otherRequest()).toBe(200);
+    // Statements in flight finish. Autovacuum does not count.
+    const active = () =>
+      sql`select from pg_stat_activity where datname = current_database() and backend_type = 'client backend'
         and state <> 'idle' and pid <> pg_backend_pid()`.execute(service.db);
-      while ((await active()).rows.length > 0) expect(await otherRequest()).toBe(200);
-    },
-  );
+    while ((await active()).rows.length > 0) expect(await otherRequest()).toBe(200);
+  });
 
   test('ends by a reset when its reader has paused for a minute, over HTTP/1.0 too', async () => {
     const [socket, paused] = await Promise.all([accepted(), openList(list)]);
@@ -77,21 +71,18 @@ describe('A long list', () => {
     expect(await ended).toBe('ECONNRESET');
   });
 
-  test.each(['identity', 'gzip'])(
-    'in the coding %s that breaks off ends by a reset, not like a whole one, over HTTP/1.0 too',
-    async (coding) => {
-      const broken = await openList(list, coding);
-      const { reader, ended } = await openOverHttp10(list, coding);
-      await sql`alter table note rename to gone`.execute(service.db);
-      try {
-        await expect(text(broken)).rejects.toMatchObject({ code: 'ECONNRESET' });
-        reader.resume();
-        expect(await ended).toBe('ECONNRESET');
-      } finally {
-        await sql`alter table gone rename to note`.execute(service.db);
-      }
-    },
-  );
+  test.each(codings)('in %s that breaks off ends by a reset, unlike a whole one, over HTTP/1.0 too', async (coding) => {
+    const broken = await openList(list, coding);
+    const { reader, ended } = await openOverHttp10(list, coding);
+    await sql`alter table note rename to gone`.execute(service.db);
+    try {
+      await expect(text(broken)).rejects.toMatchObject({ code: 'ECONNRESET' });
+      reader.resume();
+      expect(await ended).toBe('ECONNRESET');
+    } finally {
+      await sql`alter table gone rename to note`.execute(service.db);
+    }
+  });
 });
 
 test('requests have 5 s for their headers and 10 s for their body, connections a limit', () => {

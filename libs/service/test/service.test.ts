@@ -96,6 +96,11 @@ describe.each<[string, NodeJS.ProcessEnv, Record<string, string | null>]>([
     expect([status, body, headers.get('allow')]).toEqual([404, NOT_FOUND, allow]);
   });
 
+  test.each(['/nowhere', '/NOTES', '/notes//1'])('GET %s is 404 Not found', async (path) => {
+    const { status, body } = await request('GET', path);
+    expect([status, body]).toEqual([404, NOT_FOUND]);
+  });
+
   test.each(['/nowhere', '/docs/static/nothing', '/notes/0', '/notes'])('GET %s has no Allow', async (path) => {
     expect((await request('GET', path)).headers.get('allow')).toBeNull();
   });

@@ -33,11 +33,11 @@ describe('Settings', () => {
       MIGRATE_ON_START: ['yes'],
       CORS_ORIGIN: ['example.org', 'https://example.org/path'],
       LOG_LEVEL: ['loud'],
-      OTEL_EXPORTER_OTLP_ENDPOINT: ['collector:4318'],
+      OTEL_EXPORTER_OTLP_ENDPOINT: ['collector:4318', 'http://', 'http://a:99999'],
       OTEL_EXPORTER_OTLP_PROTOCOL: ['grpc'],
       OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: ['grpc'],
       OTEL_SDK_DISABLED: ['yes'],
-      TRUST_PROXY: ['proxy.example.org', '10.0.0.0/8,', 'true'],
+      TRUST_PROXY: ['proxy.example.org', '10.0.0.0/8,', 'true', '1000', '1.5'],
       KEEP_ALIVE_TIMEOUT_MS: ['0'],
       SHUTDOWN_DELAY_MS: ['5001'],
     }),
@@ -50,35 +50,21 @@ describe('Settings', () => {
     expect(() => loadSettings({}, 8080)).toThrow(/^DATABASE_URL must be set, to postgres:\/\/\S+; it is not set$/);
   });
 
-  test.each(['DATABASE_URL', 'DATABASE_MIGRATION_URL', 'DATABASE_READ_URL'])(
-    'never show a wrong %s, which may hold a password',
-    (name) => {
-      for (const url of [
-        'mysql://root:pa55word@db',
-        'postgres://root:pa55word@db:99999/x',
-        'postgres://root:pa55word%zz@db/x',
-        'postgres://root:pa55word@db/x?port=65536',
-        'postgres://root:pa55word@db/x?sslrootcert=/nowhere',
-        'postgres://root:old@db/x\npostgres://root:pa55word@db/x',
-        'postgres://root:pa55word@[::1/x',
-        'postgres://root:pa55word@db/x?connect_timeout=1s',
-        'postgres://root:pa55word@db/x?sslmode=verify-ca',
-      ]) {
-        expect(() => load({ [name]: url })).toThrow(new RegExp(`^(?!.*pa55word)${name} must be`));
-      }
-    },
-  );
-
-  test.each([
-    ['sslrootcert', '/no where/ca.pem'],
-    ['sslcert', tmpdir()],
-    ['sslkey', '/nowhere'],
-  ])('name the parameter and the file of a database URL that cannot be read: %s=%s', (parameter, file) => {
-    const url = `postgres://root:pa55word@db/x?sslmode=verify-full&${parameter}=${file}`;
-    for (const name of ['DATABASE_URL', 'DATABASE_MIGRATION_URL'])
-      expect(() => load({ [name]: url })).toThrow(
-        `${name} must be a URL whose ${parameter} names a readable file; ${parameter} is "${file}"`,
-      );
+  const variables = ['DATABASE_URL', 'DATABASE_MIGRATION_URL', 'DATABASE_READ_URL'];
+  test.each(variables)('never show a wrong %s, which may hold a password', (name) => {
+    for (const url of [
+      'mysql://root:pa55word@db',
+      'postgres://root:pa55word@db:99999/x',
+      'postgres://root:pa55word%zz@db/x',
+      'postgres://root:pa55word@db/x?port=65536',
+      'postgres://root:pa55word@db/x?sslrootcert=/nowhere',
+      'postgres://root:old@db/x\npostgres://root:pa55word@db/x',
+      'postgres://root:pa55word@[::1/x',
+      'postgres://root:pa55word@db/x?connect_timeout=1s',
+      'postgres://root:pa55word@db/x?sslmode=verify-ca',
+    ]) {
+      expect(() => load({ [name]: url })).toThrow(new RegExp(`^(?!.*pa55word)${name} must be`));
+    }
   });
 
   test.each(['"', "'"])('say that the quotation marks of an env file, %s, belong to the value', (mark) => {

@@ -7,7 +7,7 @@ import {
   Id,
   idempotencyKeyOf,
   locationOf,
-  Message,
+  messageResponse,
   sendList,
   type Settings,
 } from '../../src/index.ts';
@@ -19,6 +19,7 @@ const PageQuery = Type.Object({
   page: Type.Optional(Type.Integer({ minimum: 1 })),
   limit: Type.Optional(Type.Integer({ minimum: 1 })),
 });
+const [changed, missing] = [messageResponse('Note updated'), messageResponse('Note not found')];
 const body = Type.Object({ title: Type.String({ maxLength: 150 }) });
 
 /** The smallest service with all that libs/service offers: the tests of this lib run on it. */
@@ -56,13 +57,13 @@ export async function buildApp(db: Database<NotesDatabase>, settings: Settings) 
 
   app.get(
     '/notes/:id',
-    { schema: { params: NoteId, response: { 200: Note, 404: Message } } },
+    { schema: { params: NoteId, response: { 200: Note, 404: missing } } },
     async ({ params }) => (await notes.findById(params.id)) ?? notFound(),
   );
 
   app.put(
     '/notes/:id',
-    { schema: { params: NoteId, body, response: { 200: Message, 404: Message } } },
+    { schema: { params: NoteId, body, response: { 200: changed, 404: missing } } },
     async (request) => {
       const { params, body } = request;
       const version = await versionFor(request, params.id);
@@ -72,7 +73,7 @@ export async function buildApp(db: Database<NotesDatabase>, settings: Settings) 
 
   app.delete(
     '/notes/:id',
-    { schema: { params: NoteId, response: { 200: Message, 404: Message } } },
+    { schema: { params: NoteId, response: { 200: changed, 404: missing } } },
     async (request) => {
       const { id } = request.params;
       return (await notes.delete(id, await versionFor(request, id))) ? { message: 'Note deleted' } : notFound();

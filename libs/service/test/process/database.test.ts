@@ -17,7 +17,7 @@ test('With DATABASE_READ_URL, GETs read there, and conditional writes compare wi
   // As a standby that is late by a note.
   const standby = await createTestDatabase();
   expect((await notes.start({ DATABASE_URL: standby.url }, 'migrate').ended).code).toBe(0);
-  await insertNotes(1, standby.url);
+  await insertNotes(1, openTestConnection(standby.url));
   await insertNotes(2);
   const { url, ...service } = await startListening({ DATABASE_READ_URL: standby.url });
   expect(await getJson(`${url}/readyz`)).toEqual([200, { message: 'ready' }]);
@@ -71,11 +71,9 @@ test("Nothing of libpq's environment changes a connection, which has the name of
   };
   const url = await notes.start({ ...environment, NODE_PG_FORCE_NATIVE: '1' }).listening();
   expect((await sendJson(url, 'POST', '/notes', { title: '€, which LATIN1 lacks' })).status).toBe(201);
-  const db = openTestConnection(notes.database.url);
   const { rows } = await sql`
     select distinct application_name as name from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid()`.execute(db);
-  await db.destroy();
+    where datname = current_database() and pid <> pg_backend_pid()`.execute(notes.db);
   expect(rows).toEqual([{ name: 'notes' }]);
 });
 
@@ -106,22 +104,18 @@ test('A server that refuses further connections: requests and /readyz use those 
 
 test('A request that waits for one of DATABASE_POOL_MAX connections for too long gets 503 with Retry-After', async () => {
   const { url, ...service } = await startListening({ DATABASE_POOL_MAX: '1' });
-  const db = openTestConnection(notes.database.url);
-  const outcomes = await db.transaction().execute(async (locking) => {
+  const outcomes = await notes.db.transaction().execute(async (locking) => {
     await sql`lock table note`.execute(locking);
     return Promise.all(['/notes?page=1', '/notes?page=2'].map((path) => send(url, path)));
   });
-  await db.destroy();
   for (const { status, retryAfter } of outcomes) expect([status, retryAfter]).toEqual([503, '1']);
   await service.logged(({ reason }) => reason === 'connection');
 });
 
 test('A database that takes no writes: GETs are 200, writes 500 with 25006, /readyz 503, until it takes them', async () => {
-  const db = openTestConnection(notes.database.url);
-  const setReadOnly = (value: string) =>
-    sql`alter database ${sql.id(new URL(notes.database.url).pathname.slice(1))}
-      set default_transaction_read_only = ${sql.raw(value)}`.execute(db);
-  await setReadOnly('on');
+  const { pathname } = new URL(notes.database.url);
+  const database = sql.id(pathname.slice(1));
+  await sql`alter database ${database} set default_transaction_read_only = on`.execute(notes.db);
   const { url, ...service } = await startListening();
   const isReadOnly = async () => (await scrape(url)).get('database_read_only');
   const reason = 'database is read-only';
@@ -132,8 +126,7 @@ test('A database that takes no writes: GETs are 200, writes 500 with 25006, /rea
   expect(await isReadOnly()).toBe(1);
   expect(await service.logged(/^Not ready$/)).toMatchObject({ reason, err: { code: '25006' } });
 
-  await setReadOnly('off');
-  await db.destroy();
+  await sql`alter database ${database} set default_transaction_read_only = off`.execute(notes.db);
   // The check that the scrape has begun may still run.
   while ((await getJson(`${url}/readyz`))[0] === 503);
   // A session that began before stays read-only, until its first write closes it.
@@ -178,12 +171,10 @@ test('A fold and a deletion of expired keys that fail are logged and counted', (
   }));
 
 test('`node main.js recount` counts notes that were loaded without triggers', async () => {
-  const db = openTestConnection(notes.database.url);
-  await db.connection().execute(async (loading: Kysely<unknown>) => {
+  await notes.db.connection().execute(async (loading: Kysely<unknown>) => {
     await sql`set session_replication_role = replica`.execute(loading);
     await sql`insert into note (title) select 'a' from generate_series(1, 1000)`.execute(loading);
   });
-  await db.destroy();
   const url = await notes.start().listening();
   expect(await summaryOf(url)).toEqual({ total: 0 });
   const recounting = notes.start({}, 'recount');

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { openTestConnection, processesOf, sendJson, type LogLine } from '@rest-services/testing';
+import { processesOf, sendJson, type LogLine } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { notesMain } from '../notes/bundled.ts';
 
@@ -11,11 +11,8 @@ export async function startListening(environment: NodeJS.ProcessEnv = {}) {
   return { ...service, url: await service.listening() };
 }
 
-export async function insertNotes(count: number, databaseUrl = notes.database.url) {
-  const db = openTestConnection(databaseUrl);
-  await sql`insert into note (title) select 'Note ' || n from generate_series(1, ${count}) n`.execute(db);
-  await db.destroy();
-}
+export const insertNotes = (count: number, db = notes.db) =>
+  sql`insert into note (title) select 'Note ' || n from generate_series(1, ${count}) n`.execute(db);
 
 export async function createNote(url: string) {
   const { status, body } = await sendJson(url, 'POST', '/notes', { title: 'a' });
