@@ -1,10 +1,9 @@
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { startService } from '@rest-services/testing';
 import { sql } from 'kysely';
 import type { ItemsDatabase } from '../src/database.ts';
 
 const service = await startService<ItemsDatabase>('dist/main.js');
-afterAll(() => service.stop());
 beforeEach(() => service.db.deleteFrom('item').execute());
 
 const send = (...args: Parameters<typeof service.request>) => service.request(...args);
@@ -49,8 +48,7 @@ describe('POST /v1/items', () => {
 
   test('gives increasing ids', async () => {
     const ids = [await create(), await create(), await create()];
-    expect(ids).toEqual([...ids].sort((a, b) => a - b));
-    expect(new Set(ids).size).toBe(3);
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
   });
 
   test.each([
@@ -94,13 +92,10 @@ describe('GET /v1/items', () => {
       expect(await list('?limit=3')).toEqual(ids.slice(0, 3));
     });
 
-    test.each(['0', '-1', '2.5', '1e3', 'abc', '', '+2', '%00'])(
-      'takes %j for page and limit as not sent',
-      async (value) => {
-        expect(await list(`?page=${value}&limit=3`)).toEqual(await list('?limit=3'));
-        expect(await list(`?page=2&limit=${value}`)).toEqual(await list('?page=2'));
-      },
-    );
+    test.each(['0', '-1', '2.5', '1e3', 'abc', '', '+2', '%00'])('ignores %j as page and limit', async (value) => {
+      expect(await list(`?page=${value}&limit=3`)).toEqual(await list('?limit=3'));
+      expect(await list(`?page=2&limit=${value}`)).toEqual(await list('?page=2'));
+    });
 
     test('answers [] to a page past the end, however large', async () => {
       for (const page of ['4', '2147483648', '9'.repeat(400)]) {
@@ -211,38 +206,14 @@ test('DELETE /v1/items/:id removes the item for good, and no other', async () =>
   expect(await send('GET', '/v1/items')).toEqual(answer(200, []));
 });
 
-test('GET by id takes leading zeros and percent-encoded digits', async () => {
-  const item = await read(await create());
-  for (const id of [`0${item.id}`, String(item.id).replaceAll(/\d/g, '%3$&')])
-    expect(await send('GET', `/v1/items/${id}`)).toEqual(answer(200, item));
-});
-
-test.each([
-  ['GET', '/'],
-  ['GET', '/v1//items'],
-  ['GET', '/V1/items'],
-  ['GET', '/v1/items/1/2'],
-  ['POST', '/v1/items/1'],
-  ['PUT', '/v1/items'],
-  ['DELETE', '/v1/items'],
-  ['PATCH', '/v1/items/1'],
-])('%s %s is 404 Not found', async (method, path) => {
-  expect(await send(method, path)).toEqual(answer(404, { message: 'Not found' }));
-});
-
 describe.each(['GET', 'PUT', 'DELETE'])('%s by id', (method) => {
   const body = method === 'PUT' ? { title: 'new' } : undefined;
 
-  test.each(['0', `${missingId}`, '9223372036854775808', `1${'0'.repeat(30)}`])(
-    'answers 404 Item not found to %s',
-    async (id) => {
-      // The last id that JavaScript holds exactly.
-      const lastId = Number.MAX_SAFE_INTEGER;
-      await sql`insert into item (id, title) overriding system value values (${lastId}, 'last')`.execute(service.db);
-      expect(await send(method, `/v1/items/${id}`, body)).toEqual(answer(404, { message: 'Item not found' }));
-      expect(await storedIds()).toEqual([lastId]);
-    },
-  );
+  test.each(['0', `${missingId}`, '9223372036854775808', `1${'0'.repeat(30)}`])('answers 404 to %s', async (id) => {
+    await create();
+    expect(await send(method, `/v1/items/${id}`, body)).toEqual(answer(404, { message: 'Item not found' }));
+    expect(await storedIds()).toHaveLength(1);
+  });
 
   const notIds = ['abc', '-1', '1e3', '1.5', '0x10', '12abc', '1%2F2', '/', 'Summary', '%20', '1%00', "1'--", '٣'];
   test.each(notIds)('answers 400 Invalid id to %s', async (id) => {
@@ -250,18 +221,4 @@ describe.each(['GET', 'PUT', 'DELETE'])('%s by id', (method) => {
     expect(await send(method, `/v1/items/${id}`, body)).toEqual(answer(400, { message: 'Invalid id' }));
     expect(await storedIds()).toHaveLength(1);
   });
-});
-
-test('A storage failure is 500 Database error with an error object, on any operation', async () => {
-  await sql`alter table item rename to gone`.execute(service.db);
-  const failed = [
-    await send('POST', '/v1/items', { title: 'a' }),
-    await send('GET', '/v1/items'),
-    await send('GET', '/v1/items/1'),
-    await send('PUT', '/v1/items/1', { title: 'a' }),
-    await send('DELETE', '/v1/items/1'),
-  ];
-  await sql`alter table gone rename to item`.execute(service.db);
-  for (const response of failed)
-    expect(response).toEqual(answer(500, { message: 'Database error', error: { code: '42P01' } }));
 });

@@ -10,4 +10,5 @@ await testSharedParts({
     { method: 'PUT', path: `/v1/items/${number}`, body: { status: 'Finished' } },
     { method: 'DELETE', path: `/v1/items/${number}` },
   ],
+  failure: { message: 'Database error', error: { code: '42P01' } },
 });

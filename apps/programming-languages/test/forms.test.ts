@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { startService } from '@rest-services/testing';
 import type { LanguagesDatabase } from '../src/database.ts';
 
 // How URL-encoded bodies are read. What their fields may be is the same as in JSON.
 
 const service = await startService<LanguagesDatabase>('dist/main.js');
-afterAll(() => service.stop());
 beforeEach(() => service.db.deleteFrom('programming_language').execute());
 
 const stored = () => service.db.selectFrom('programming_language').selectAll().execute();

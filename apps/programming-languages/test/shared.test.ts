@@ -10,4 +10,5 @@ await testSharedParts({
     { method: 'PUT', path: `/programming-languages/${number}`, body: { name: `Put ${number}`, released_year: 2011 } },
     { method: 'DELETE', path: `/programming-languages/${number}` },
   ],
+  failure: { message: 'Internal Server Error' },
 });

@@ -9,4 +9,5 @@ await testSharedParts({
     { method: 'POST', path: '/api/todos', body: { description: `Todo ${number}` } },
     { method: 'PUT', path: '/api/todos', body: { id: number, description: 'Done', isCompleted: 1 } },
   ],
+  failure: { message: 'Internal Server Error', error: { code: '42P01' } },
 });

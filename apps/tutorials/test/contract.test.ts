@@ -1,18 +1,12 @@
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { startService } from '@rest-services/testing';
-import { sql } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { TutorialsDatabase } from '../src/database.ts';
 
 const service = await startService<TutorialsDatabase>('dist/main.js');
-afterAll(() => service.stop());
 beforeEach(() => service.db.deleteFrom('tutorial').execute());
 
-interface Tutorial {
-  id: number;
-  title: string;
-  description: string;
-  published: boolean;
-}
+type Tutorial = Selectable<TutorialsDatabase['tutorial']>;
 
 const send = (...args: Parameters<typeof service.request>) => service.request(...args);
 
@@ -33,9 +27,7 @@ const wrongFields: [object, string][] = [
   [{ title: ' \t\n\u00a0', description: 'new' }, 'Content can not be empty!'],
   [{ title: 12 }, 'Title must be a string'],
   [{ title: '😀'.repeat(256) }, 'Title must be at most 255 characters'],
-  [{ title: 'a\0' }, 'Title must not contain NUL or unpaired surrogates'],
   [{ description: 12 }, 'Description must be a string'],
-  [{ description: 'a\0' }, 'Description must not contain NUL or unpaired surrogates'],
   [{ published: 'true' }, 'Published must be a boolean'],
 ];
 
@@ -92,23 +84,19 @@ describe('GET /api/tutorials/published', () => {
   });
 
   test('reads no tutorials that are not published, however many there are', async () => {
-    const one = await startService('dist/main.js', { DATABASE_POOL_MAX: '1' });
-    await sql`insert into tutorial (title, published) select 'a', n = 15000 from generate_series(1, 20000) n`.execute(
-      one.db,
-    );
-    const before = await rowsRead();
+    const one = await startService('dist/main.js');
+    const added = sql`select 'a', n = 15000 from generate_series(1, 20000) n`;
+    await sql`insert into tutorial (title, published) ${added}`.execute(one.db);
     const { body } = await one.request('GET', '/api/tutorials/published');
     expect((body as Tutorial[]).map(({ id }) => id)).toEqual([15_000]);
-    expect((await rowsRead()) - before).toBeLessThan(10);
-
-    async function rowsRead() {
-      await sql`select pg_stat_force_next_flush()`.execute(one.db);
-      const { rows } = await sql<{ count: number }>`
-        select seq_tup_read + idx_tup_fetch as count from pg_stat_user_tables where relname = 'tutorial'`.execute(
-        one.db,
-      );
-      return rows[0]!.count;
-    }
+    // A session has reported all that it has read when it has ended.
+    one.child.kill('SIGKILL');
+    const sessions = sql`select from pg_stat_activity
+      where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`;
+    while ((await sessions.execute(one.db)).rows.length > 0);
+    const { rows } = await sql<{ count: number }>`
+      select seq_tup_read + idx_tup_fetch as count from pg_stat_user_tables where relname = 'tutorial'`.execute(one.db);
+    expect(rows[0]!.count).toBeLessThan(10);
   });
 });
 
@@ -165,6 +153,65 @@ test('DELETE /api/tutorials/:id removes the tutorial for good, and no other', as
   expect(await stored()).toEqual([other]);
 });
 
+describe('DELETE /api/tutorials', () => {
+  const removed = (count: number) => message(200, `${count} Tutorials were deleted successfully!`);
+
+  test('The message says how many have been removed, whatever the query, and no id comes back', async () => {
+    const ids = [await create(), await create({ published: true })].map(({ id }) => id);
+    expect(await send('DELETE', '/api/tutorials?title=a')).toEqual(removed(2));
+    expect(await send('DELETE', '/api/tutorials')).toEqual(removed(0));
+    expect((await create()).id).toBeGreaterThan(Math.max(...ids));
+  });
+
+  test('All are removed while somebody reads the table for long, as a backup does', async () => {
+    await create();
+    await service.db.transaction().execute(async (backup) => {
+      await backup.selectFrom('tutorial').select('id').execute();
+      expect(await send('DELETE', '/api/tutorials')).toEqual(removed(1));
+    });
+    expect(await stored()).toEqual([]);
+  });
+
+  test('Twenty that wait for a locked table leave connections to readers', async () => {
+    await create();
+    let deletions: Promise<unknown>[] = [];
+    await service.db.transaction().execute(async (locking) => {
+      await sql`lock table tutorial in share mode`.execute(locking);
+      deletions = Array.from({ length: 20 }, () => send('DELETE', '/api/tutorials'));
+      const waiting = sql`select from pg_locks where relation = 'tutorial'::regclass and not granted`;
+      while ((await waiting.execute(locking)).rows.length === 0);
+      for (let turn = 0; turn < 20; turn += 1) expect(await stored()).toHaveLength(1);
+      const text = await (await fetch(`${service.url}/metrics`)).text();
+      expect(Number(/^database_pool_connections\{state="in_use"\} (\d+)$/m.exec(text)![1])).toBeLessThanOrEqual(3);
+    });
+    await Promise.all(deletions);
+  });
+
+  test('All are removed while others change some of them', async () => {
+    const count = 20_000;
+    for (let turn = 0; turn < 5; turn += 1) {
+      await sql`insert into tutorial (title) select 'a' from generate_series(1, ${sql.lit(count)})`.execute(service.db);
+      const [first, second] = await service.db.selectFrom('tutorial').select('id').limit(2).execute();
+      const removal = send('DELETE', '/api/tutorials');
+      const change = ({ id }: { id: number }) => send('PUT', `/api/tutorials/${id}`, { title: 'b' });
+      const over = removal.then(() => []);
+      while ((await Promise.race([over, Promise.all([change(first!), change(second!)])])).length > 0);
+      expect(await removal).toEqual(removed(count));
+    }
+  });
+
+  test('Each tutorial is counted once while others create, read and remove', async () => {
+    const post = () => send('POST', '/api/tutorials', { title: 'a' });
+    const turn = () => [post(), send('GET', '/api/tutorials'), post(), post(), send('DELETE', '/api/tutorials')];
+    const answers = await Promise.all(Array.from({ length: 10 }, turn).flat());
+    // On a busy machine, a 503 has done nothing.
+    expect([200, 201, 503]).toEqual(expect.arrayContaining(answers.map(({ status }) => status)));
+    const { length: created } = answers.filter(({ status }) => status === 201);
+    const removals = answers.map(({ body }) => Number.parseInt((body as { message?: string }).message ?? '', 10) || 0);
+    expect(removals.reduce((sum, count) => sum + count, (await stored()).length)).toBe(created);
+  });
+});
+
 const whenMissing: Record<string, (id: string) => string> = {
   GET: (id) => `Cannot find Tutorial with id=${id}.`,
   PUT: (id) => `Cannot update Tutorial with id=${id}. Maybe Tutorial was not found or req.body is empty!`,
@@ -174,51 +221,16 @@ const whenMissing: Record<string, (id: string) => string> = {
 describe.each(['GET', 'PUT', 'DELETE'])('%s by id', (method) => {
   const body = method === 'PUT' ? { title: 'new' } : undefined;
 
-  test.each(['0', '007000000000', '9223372036854775808', `1${'0'.repeat(30)}`])(
-    'answers 404 with id=N as it was written to %s',
-    async (id) => {
-      // The last id that JavaScript holds exactly.
-      const last = { id: Number.MAX_SAFE_INTEGER, title: 'last', description: '', published: false };
-      await sql`insert into tutorial (id, title) overriding system value values (${last.id}, 'last')`.execute(
-        service.db,
-      );
-      expect(await send(method, `/api/tutorials/${id}`, body)).toEqual(message(404, whenMissing[method]!(id)));
-      expect(await stored()).toEqual([last]);
-    },
-  );
+  const absentIds = ['0', '007000000000', '9223372036854775808', `1${'0'.repeat(30)}`];
+  test.each(absentIds)('answers 404 with id=N as it was written to %s', async (id) => {
+    const tutorial = await create();
+    expect(await send(method, `/api/tutorials/${id}`, body)).toEqual(message(404, whenMissing[method]!(id)));
+    expect(await stored()).toEqual([tutorial]);
+  });
 
   test.each(['abc', '-1', '12abc', '1%2F2', 'Published', '1%00'])('answers 400 Invalid id to %s', async (id) => {
     const tutorial = await create();
     expect(await send(method, `/api/tutorials/${id}`, body)).toEqual(message(400, 'Invalid id'));
     expect(await stored()).toEqual([tutorial]);
   });
-});
-
-test.each([
-  ['GET', '/'],
-  ['GET', '/API/tutorials'],
-  ['GET', '/api/tutorials/1/2'],
-  ['POST', '/api/tutorials/published'],
-  ['PUT', '/api/tutorials'],
-  ['PATCH', '/api/tutorials/1'],
-])('%s %s is 404 Not found', async (method, path) => {
-  expect(await send(method, path)).toEqual(message(404, 'Not found'));
-});
-
-test('A storage failure is 500 with a message and nothing else, on any operation', async () => {
-  const requests: Parameters<typeof send>[] = [
-    ['GET', '/api/tutorials'],
-    ['GET', '/api/tutorials?title=a'],
-    ['GET', '/api/tutorials/published'],
-    ['POST', '/api/tutorials', { title: 'a' }],
-    ['GET', '/api/tutorials/1'],
-    ['PUT', '/api/tutorials/1', { title: 'a' }],
-    ['DELETE', '/api/tutorials/1'],
-    ['DELETE', '/api/tutorials'],
-  ];
-  await service.db.schema.alterTable('tutorial').renameTo('gone').execute();
-  const responses = [];
-  for (const request of requests) responses.push(await send(...request));
-  await service.db.schema.alterTable('gone').renameTo('tutorial').execute();
-  for (const response of responses) expect(response).toEqual(message(500, 'Internal Server Error'));
 });

@@ -1,9 +1,8 @@
-import { afterAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { startService } from '@rest-services/testing';
 import type { TutorialsDatabase } from '../src/database.ts';
 
 const service = await startService<TutorialsDatabase>('dist/main.js');
-afterAll(() => service.stop());
 
 const all = ['Fastify', 'fast food', '100% pure', 'a_b', 'a\\b', "it's", '"so"', 'a b', 'a+b', 'a\\%b', 'İSTANBUL'];
 beforeEach(async () => {
@@ -41,24 +40,19 @@ test.each([
 });
 
 test.each([
-  ['?title=', all],
-  ['?other=Fastify', all],
-  ['?title[]=zzz', all],
-  ['?title=food&title=Fastify', ['fast food']],
-  ['?title=&title=Fastify', all],
-  ['?title=a+b', ['a b']],
-  ['?title=a%2bb', ['a+b']],
-  ['?title=food&t%69tle=%ff&other=%ff', ['fast food']],
-])('%s is read as a query string', async (query, expected) => {
-  expect(await search(query)).toEqual([200, expected]);
-});
-
-test.each([
-  ['a%00b', 'Title must not contain NUL or unpaired surrogates'],
-  ['caf%E9', 'Title is not valid UTF-8'],
-  ['%ed%a0%80', 'Title is not valid UTF-8'],
-])('?title=%s is refused', async (title, message) => {
-  expect(await search(`?title=${title}`)).toEqual([400, { message }]);
+  ['?title=', 200, all],
+  ['?other=Fastify', 200, all],
+  ['?title[]=zzz', 200, all],
+  ['?title=food&title=Fastify', 200, ['fast food']],
+  ['?title=&title=Fastify', 200, all],
+  ['?title=a+b', 200, ['a b']],
+  ['?title=a%2bb', 200, ['a+b']],
+  ['?title=food&t%69tle=%ff&other=%ff', 200, ['fast food']],
+  ['?title=a%00b', 400, { message: 'Title must not contain NUL or unpaired surrogates' }],
+  ['?title=caf%E9', 400, { message: 'Title is not valid UTF-8' }],
+  ['?title=%ed%a0%80', 400, { message: 'Title is not valid UTF-8' }],
+])('%s is read as a query string: %d', async (query, status, expected) => {
+  expect(await search(query)).toEqual([status, expected]);
 });
 
 test('Found tutorials have all fields, in the order of their ids', async () => {

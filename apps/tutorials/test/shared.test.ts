@@ -11,4 +11,5 @@ await testSharedParts({
     { method: 'DELETE', path: `/api/tutorials/${number}` },
     { method: 'DELETE', path: '/api/tutorials' },
   ],
+  failure: { message: 'Internal Server Error' },
 });
