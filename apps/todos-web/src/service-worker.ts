@@ -12,6 +12,6 @@ export function registerServiceWorker() {
     const policy = trustedTypes?.createPolicy('service-worker', { createScriptURL: () => ADDRESS });
     navigator.serviceWorker.register(policy?.createScriptURL(ADDRESS) ?? ADDRESS).catch(() => undefined);
   } catch {
-    // There are no service workers, or none are allowed.
+    // The browser has no service workers, or allows none.
   }
 }

@@ -1,7 +1,7 @@
 import { createElement, Fragment, options, type ComponentChild, type VNode } from 'preact';
 
-// Translators, Chrome's among them, replace text nodes by elements of their own. A text node that Preact changes then is in no page, and
-// one that it puts something before is no child. So each text beside or within an element is an element, replaced when its words change.
+// Translators, Chrome's among them, replace text nodes by elements. Preact would change text nodes that are in no page, and insert before
+// nodes that are not children. So each text beside or within an element is an element, replaced when its words change.
 
 const isText = (child: unknown): child is string | number => typeof child === 'string' || typeof child === 'number';
 

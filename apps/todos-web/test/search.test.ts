@@ -69,10 +69,7 @@ const scripts = [
 const copied = fc
   .array(
     fc.constantFrom(...scripts).chain((script) => fc.array(fc.constantFrom(...script), { minLength: 1, maxLength: 8 })),
-    {
-      minLength: 1,
-      maxLength: 5,
-    },
+    { minLength: 1, maxLength: 5 },
   )
   .map((parts) => parts.flat())
   .chain((characters) =>

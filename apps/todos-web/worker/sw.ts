@@ -12,6 +12,9 @@ const BUILD = `build ${Object.values(files).join(' ')}`;
 /** Maximum wait for the network or the storage, where there is another way. */
 const SLOW_MS = 3_000;
 
+/** Maximum wait for a response of the service: the page waits as long. */
+const MAX_MS = 15_000;
+
 /** Name of the cache with the latest todos that a page has shown. They outlive a build. */
 const SHOWN = 'shown';
 
@@ -54,7 +57,7 @@ async function activate() {
   }
 }
 
-/** Page of the network, else that of this build, whose scripts are in the same cache. A proxy without a service is no network. */
+/** Page of the network, else that of this build, whose scripts are in the same cache. A proxy without a service counts as no network. */
 async function page(request: Request) {
   const coming = fetch(request);
   const response = await within(SLOW_MS, coming).catch(() => undefined);
@@ -65,15 +68,21 @@ async function page(request: Request) {
 /** Names of these files have a hash of their content, so that a page of another build never gets one of this. */
 const builtFile = (request: Request) => kept(BUILD, request).catch(() => fetch(request));
 
+/** What the service sends, else what was shown last. */
 async function todos(event: FetchEvent) {
   const { request } = event;
   if (request.cache === 'only-if-cached') return shown(request);
+  const abort = new AbortController();
   try {
-    const response = await fetch(request);
+    const response = await within(MAX_MS, fetch(request, { signal: abort.signal }));
     // A cache that fails loses what was shown, and nothing else.
     event.waitUntil(keep(request, response.clone()).catch(() => undefined));
-    return response;
+    const { status } = response;
+    const isOfProxy = [502, 504].includes(status) || (status === 503 && !isJson(response));
+    return isOfProxy ? await shown(request).catch(() => response) : response;
   } catch (error) {
+    // The browser's cache holds later requests behind one that is never answered.
+    abort.abort();
     return shown(request).catch(() => {
       throw error;
     });
@@ -83,10 +92,12 @@ async function todos(event: FetchEvent) {
 async function keep(request: Request, response: Response) {
   const cache = await caches.open(SHOWN);
   // A hotel's page to log in may have the same status.
-  if (!response.headers.get('content-type')?.startsWith('application/json')) return;
+  if (!isJson(response)) return;
   if (response.status === 200) await cache.put(request, response);
   if (response.status === 404) await cache.delete(request);
 }
+
+const isJson = ({ headers }: Response) => headers.get('content-type')?.startsWith('application/json');
 
 /** What was shown last. A todo is also part of the list, which may be newer. */
 async function shown(request: Request) {

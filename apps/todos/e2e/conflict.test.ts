@@ -119,13 +119,19 @@ test('A tick of an older list overwrites nothing, also offline, on a kept one', 
   for (const { method, ifMatch } of proxy.seen) if (method === 'PUT') expect(ifMatch).toMatch(/^"[\w-]{27}"/);
 });
 
-test('A text left half typed in the list overwrites nothing: the form asks', async () => {
+test('Over a text left half typed or refused, the list edits none: the form asks', async () => {
   await open('/todos', 'Buy milk');
   await ui.editInPlace('Buy milk', 'Buy oat milk', 'Escape');
   await change(1, 'Buy bread');
   await ui.lookAgain();
   await page().locator('.todos .text').getByText('Buy bread').click();
   await version('Yours, open Buy oat milk').waitFor();
+  await version('Yours').check();
+  await save('Buy \0 milk');
+  await shows(page(), 'There is a character that cannot be stored.');
+  await page().goto('/todos');
+  await page().locator('.todos .text').click();
+  await settles(() => description().inputValue(), 'Buy \0 milk');
 });
 
 test.each([

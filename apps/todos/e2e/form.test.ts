@@ -3,9 +3,8 @@ import { hides, phone, settles, shows, useService } from '../test/browser.ts';
 import { axeFindsNothing } from './axe.ts';
 
 const ui = useService();
-const { page, open, proxy, store, storeMany, stored, description, button, link, heading, checkbox, breakDatabase } = ui;
-
-const hasFocus = (selector: string) => page().locator(`${selector}:focus`).waitFor();
+const { page, open, proxy, store, storeMany, stored, description, button, link, heading, checkbox } = ui;
+const { breakDatabase, hasFocus } = ui;
 
 test('The form says beside the field what is wrong; Shift and Enter begin a line', async () => {
   await open('/todos/new');
@@ -66,7 +65,7 @@ test('The form saves once, however often it is asked, and can be left while it d
 
 test('What was typed survives a reload and leaving the page, until it is discarded', async () => {
   const kept = 'What you typed here before has been kept.';
-  await open('/todos/new');
+  await open('/todos/new', 'Rest');
   await description().fill('Buy bread');
   await page().reload();
   await shows(page(), kept);
@@ -124,10 +123,10 @@ test('A notice goes by itself unless it has the focus, and by Escape', async () 
   await button('Save').click();
   await shows(page(), 'Saved.');
   await button('Close').focus();
-  await page().clock.fastForward(9_000);
+  await page().clock.runFor(9_000);
   expect(await notices()).toBe(1);
   await heading('Buy milk').focus();
-  await page().clock.fastForward(9_000);
+  await page().clock.runFor(9_000);
   await hides(page(), 'Saved.');
 
   await page().goto('/todos');

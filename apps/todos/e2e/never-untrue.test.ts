@@ -20,7 +20,7 @@ test('A conflict says what is stored, holds up no tick, and asks once', async ()
   await setOffline(false);
   // The other field does not wait for a person.
   await settles(stored, ['✓ Buy rye bread']);
-  await shows(page(), '“Buy soy milk” is not saved. It has been changed meanwhile.');
+  await shows(page(), '“Buy soy milk” is not saved. Somebody else has changed the same.');
   await button('Open it again').click();
   await settles(stored, ['Buy rye bread']);
   await link('Open the form').click();
@@ -80,6 +80,18 @@ test('A text undone before it was sent gives way to another’s without a questi
   expect([await page().getByText('is not saved').count(), await stored()]).toEqual([0, ['Buy rye bread']]);
 });
 
+test('Nobody is told to be offline whom the service answers, whatever the browser believes', async () => {
+  await page().addInitScript(() => Object.defineProperty(navigator, 'onLine', { value: false }));
+  await open('/todos', 'Buy milk');
+  await settles(rows, ['Buy milk']);
+  await hides(page(), 'You are offline.');
+  await checkbox('Buy milk').check();
+  await settles(stored, ['✓ Buy milk']);
+  await setOffline(true);
+  await page().reload();
+  await shows(page(), 'You are offline.');
+});
+
 test('A clock that was fast hides nothing that others write', async () => {
   await setAhead(page(), 1);
   await open('/todos', 'Buy milk');
@@ -105,7 +117,7 @@ test.each([
   const date = new Date(Date.now() + there * 3_600_000).toUTCString();
   proxy.fault = ({ method }) => (method === 'POST' ? { lose: 'request' } : { headers: (sent) => ({ ...sent, date }) });
   await page().reload();
-  const asked = '“Buy milk” is not saved. It was sent a day ago, without a response: it may be in the list.';
+  const asked = '“Buy milk” is not saved. It was sent earlier, without a response: it may be in the list.';
   await shows(page(), asked);
   expect(await stored()).toEqual(['Buy milk']);
   await link('Open the form').click();
@@ -117,6 +129,7 @@ test.each([
 });
 
 test('A screen reader hears a tick once, without buttons, and late that it waits', async () => {
+  await page().clock.install();
   await open('/todos', 'Buy milk', 'Rest');
   await checkbox('Rest').waitFor();
   await page().evaluate(() => {
@@ -129,10 +142,14 @@ test('A screen reader hears a tick once, without buttons, and late that it waits
       });
   });
   const heard = () => page().evaluate(() => (globalThis as unknown as { heard: string[] }).heard);
+  // It may take longer than a second to save the first.
+  await page().clock.pauseAt(Date.now() + 10_000);
   await checkbox('Rest').check();
   await settles(stored, ['Buy milk', '✓ Rest']);
   const release = proxy.hold('PUT');
   await checkbox('Buy milk').check();
+  await page().clock.runFor(1_500);
+  await page().clock.resume();
   await shows(page(), '“Buy milk” is done. Not saved yet.');
   await settles(heard, ['“Rest” is done.', '“Buy milk” is done.', 'Not saved yet.']);
   await axeFindsNothing(page());

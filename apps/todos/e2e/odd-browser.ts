@@ -51,14 +51,17 @@ export async function blockStorage(page: Page) {
 
 function failHere([part, way]: Failure) {
   const refusal = new DOMException('Blocked', 'SecurityError');
+  const refuse = () => {
+    throw refusal;
+  };
   const act = () => {
-    if (way === 'throws') throw refusal;
+    if (way === 'throws') refuse();
     // A storage is used without waiting: nothing would take the rejection.
     return way === 'rejects' && !part.endsWith('Storage') ? Promise.reject(refusal) : new Promise(() => undefined);
   };
   /** Of IndexedDB, which has requests instead of promises. */
   const open = () => {
-    if (way === 'throws') throw refusal;
+    if (way === 'throws') refuse();
     const request = {} as IDBOpenDBRequest;
     if (way === 'rejects') setTimeout(() => void request.onerror!(new Event('error')));
     return request;
@@ -66,8 +69,8 @@ function failHere([part, way]: Failure) {
   const at = part in navigator ? navigator : globalThis;
   const failing = new Proxy(Reflect.get(at, part) as object, {
     get: (of, name) => (typeof Reflect.get(of, name) !== 'function' ? undefined : part === 'indexedDB' ? open : act),
-    // A channel that does not throw is one on which the others are never heard.
-    construct: () => (way === 'throws' ? act() : { postMessage: () => undefined }),
+    // A channel that does not throw is one that takes nothing, or on which the others are never heard.
+    construct: () => (way === 'throws' ? act() : { postMessage: way === 'rejects' ? refuse : () => undefined }),
   });
   Object.defineProperty(at, part, { value: way === 'undefined' ? undefined : failing });
 }

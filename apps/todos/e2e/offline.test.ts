@@ -18,7 +18,7 @@ test('Offline, the list has what this browser wrote last, though none was read s
   // An earlier change of it is seen by itself.
   await link('Details: Buy milk').click();
   await button('Mark as done').click();
-  await hides(page(), 'not sent yet');
+  await settles(async () => [proxy.statuses('PUT').at(-1), await page().getByText('not sent yet').count()], [200, 0]);
   await ui.lookAgain();
   await settles(() => proxy.seen.at(-1), expect.objectContaining({ path: '/api/todos/1', status: 200 }));
   await button('Open it again').click();
@@ -108,14 +108,22 @@ test('“The server cannot be reached” goes when it is back, and nothing is lo
   await shows(page(), /^The server cannot be reached\. .*1 change is not sent yet\./);
   await page().reload();
   await shows(page(), /^The server cannot be reached\. .*1 change is not sent yet\./);
-  await settles(rows, ['Rest', 'Buy bread', 'Buy milk']);
+  await settles(rows, ['Rest\nNot sent yet', 'Buy bread', 'Buy milk']);
   proxy.fault = undefined;
   await store('Buy soap');
   await button('Try again').click();
   await settles(stored, ['Buy milk', 'Buy bread', 'Buy soap', 'Rest']);
   await hides(page(), 'not sent yet');
+  await ui.hasFocus('h1');
   await looks();
   await settles(rows, ['Rest', 'Buy soap', 'Buy bread', 'Buy milk']);
+
+  proxy.fault = proxy.pageFault;
+  await looks();
+  await shows(page(), cannot);
+  await link('New todo').click();
+  proxy.fault = undefined;
+  await hides(page(), cannot);
 });
 
 test('The pages can be installed', async () => {

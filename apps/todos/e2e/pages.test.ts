@@ -9,19 +9,6 @@ const headingText = () => page().getByRole('heading', { level: 1 }).innerText();
 const evil = '<img src=x onerror=alert(1)> <script>alert(1)</script> &lt;b&gt; "><svg onload=alert(1)>';
 const long = 'x'.repeat(255);
 
-/** Expects that nothing in a page is wider than a phone, also with letters of twice the size. */
-async function fitsPhone() {
-  for (const [width, letters] of [
-    [320, '100%'],
-    [phone.width, '200%'],
-  ] as const) {
-    await page().setViewportSize({ ...phone, width });
-    await page().evaluate((size) => document.documentElement.style.setProperty('font-size', size), letters);
-    const isNarrow = await page().evaluate(() => document.documentElement.scrollWidth <= innerWidth);
-    expect([width, isNarrow]).toEqual([width, true]);
-  }
-}
-
 test.each([
   ['/', 'What’s left to do?', 'Todos'],
   ['/todos', 'All todos', 'All todos · Todos'],
@@ -45,7 +32,13 @@ test.each([
   expect(await page().getByRole('navigation', { name: 'Main' }).count()).toBe(1);
   expect(await page().locator('html').getAttribute('lang')).toBe('en');
   await axeFindsNothing(page());
-  await fitsPhone();
+  // Nothing is wider than a phone, also with letters of twice the size.
+  for (const [letters, width] of Object.entries({ '100%': 320, '200%': phone.width })) {
+    await page().setViewportSize({ ...phone, width });
+    await page().evaluate((size) => document.documentElement.style.setProperty('font-size', size), letters);
+    const isNarrow = await page().evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+    expect([width, isNarrow]).toEqual([width, true]);
+  }
 });
 
 test('Details show the whole text, web addresses as links, and that it is not deleted', async () => {

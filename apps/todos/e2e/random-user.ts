@@ -33,12 +33,6 @@ export function randomUser(page: Page, name: string, random: (below: number) => 
     await page.getByRole('link', { name: 'All todos' }).first().click();
     await page.getByRole('textbox', { name: 'New todo' }).waitFor();
   };
-  /** A row of a todo that is in the list; those that have not been sent have no form. */
-  const someRow = async (selector: string) => {
-    const rows = page.locator(selector);
-    const count = await rows.count();
-    return count > 0 ? rows.nth(random(count)) : undefined;
-  };
   const actions = {
     async add() {
       const text = `${name}${diary.added.length}`;
@@ -48,20 +42,23 @@ export function randomUser(page: Page, name: string, random: (below: number) => 
       await field.press('Enter');
     },
     async tick() {
-      const box = await someRow('.todos [type=checkbox]');
-      // Read and clicked in one task, so that what is noted is what is clicked.
-      const ticked = await box?.evaluate((input: HTMLInputElement) => {
-        const text = input.getAttribute('aria-label')!.replace('Done: ', '');
-        const isWanted = !input.checked;
-        input.click();
-        return { text, isWanted };
-      });
+      // Chosen, read and clicked in one task, because rows come and go.
+      const ticked = await page.locator('.todos [type=checkbox]').evaluateAll((boxes: HTMLInputElement[], dice) => {
+        const box = boxes[dice % boxes.length];
+        if (!box) return undefined;
+        const isWanted = !box.checked;
+        box.click();
+        return { text: box.getAttribute('aria-label')!.replace('Done: ', ''), isWanted };
+      }, random(1_000));
       if (ticked) diary.ticks.set(nameOf(ticked.text), ticked.isWanted);
     },
     async edit() {
-      const more = await someRow('.todos .more');
-      if (!more) return;
-      await more.evaluate((link: HTMLElement) => link.click());
+      // A todo that has not been sent has no form.
+      const isOpened = await page.locator('.todos .more').evaluateAll((links: HTMLElement[], dice) => {
+        links[dice % links.length]?.click();
+        return links.length > 0;
+      }, random(1_000));
+      if (!isOpened) return;
       await page.locator('main').getByRole('link', { name: 'Edit' }).click();
       const field = page.locator('textarea');
       await field.or(page.locator('.failure')).first().waitFor();
@@ -113,9 +110,11 @@ export function randomUser(page: Page, name: string, random: (below: number) => 
     /** Goes online, and drops what the page asks about, until all has been sent. */
     async finish() {
       await page.context().setOffline(false);
-      const search = page.getByRole('searchbox');
-      if ((await search.count()) > 0) await search.fill('');
       const unsent = async () => {
+        // Another list has not all rows, and one that is loading no search.
+        const search = page.getByRole('searchbox');
+        if ((await search.count()) > 0) await search.fill('');
+        if (page.url().includes('?')) return 1;
         const stuck = page.getByRole('status').filter({ hasText: /(is|are) not saved\./ });
         if ((await stuck.count()) > 0) {
           await stuck.locator('details').evaluateAll((all) => all.forEach((each) => each.setAttribute('open', '')));
@@ -130,7 +129,9 @@ export function randomUser(page: Page, name: string, random: (below: number) => 
         if ((await again.count()) > 0)
           await again.evaluate((button: HTMLElement) => button.click()).catch(() => undefined);
         // Rows have a clock until they are saved. A page without its list shows none of them.
-        return page.locator('.waiting, .loading, .failure').count();
+        const unfinished = await page.locator('.waiting, .loading, .failure').count();
+        // Afterwards, because what waits may be refused at any moment.
+        return unfinished + (await stuck.count());
       };
       // A request that was on its way when the connection went ends by the page's time limit of 15 seconds.
       await settles(unsent, 0).catch(() => settles(unsent, 0));

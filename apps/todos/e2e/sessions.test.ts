@@ -1,7 +1,7 @@
 // Two users at random: SESSIONS=1-200 npx nx e2e todos -- sessions
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { openTestConnection, processesOf, useProxy } from '@rest-services/testing';
 import { sql, type Kysely } from 'kysely';
 import { connectBrowser, openPage, openWithWorker, settles } from '../test/browser.ts';
@@ -15,11 +15,7 @@ const seeds = Array.from({ length: last - first + 1 }, (_, n) => first + n);
 /** Number of things that the two users do. */
 const STEPS = 36;
 
-/** High enough for all rows. */
-const viewport = { width: 900, height: 4_000 };
-
 const browser = await connectBrowser();
-afterAll(() => browser.close());
 afterEach(() => db.destroy());
 const processes = processesOf('dist/main.js');
 const proxy = useProxy(() => url);
@@ -30,12 +26,6 @@ let url: string;
 async function startServer() {
   service = processes.start({ NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' });
   url = await service.listening();
-}
-
-async function restartServer() {
-  service.child.kill('SIGKILL');
-  await service.ended;
-  await startServer();
 }
 
 beforeEach(async () => {
@@ -88,7 +78,8 @@ test.each(seeds)('Two users lose, double and overwrite nothing: seed %i', async 
   const [random, chance] = [randomOf(`users ${seed}`), randomOf(`proxy ${seed}`)];
   const users = await Promise.all(
     ['A', 'B'].map(async (name) => {
-      const { page, errors } = await openPage(browser, { viewport });
+      // High enough for all rows.
+      const { page, errors } = await openPage(browser, { viewport: { width: 900, height: 4_000 } });
       const isBlocked = random(4) === 0;
       if (isBlocked) await blockStorage(page);
       if (random(3) === 0) await setAhead(page, 1);
@@ -105,7 +96,11 @@ test.each(seeds)('Two users lose, double and overwrite nothing: seed %i', async 
     return dice < 6 ? { [dice < 4 ? 'before' : 'after']: sleep(chance(600)) } : undefined;
   };
   for (let step = 0; step < STEPS; step += 1) {
-    if (random(18) === 0) await restartServer();
+    if (random(18) === 0) {
+      service.child.kill('SIGKILL');
+      await service.ended;
+      await startServer();
+    }
     await users[random(2)]!.step();
   }
   proxy.fault = undefined;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
-import { startService, useProxy, type TestService } from '@rest-services/testing';
+import { afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
+import { closedAtEnd, served, startService, useProxy, type TestService } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import type { TodosDatabase } from '../src/database.ts';
@@ -15,8 +15,10 @@ export const phone = { width: 375, height: 720 };
 export const desktop = { width: 1280, height: 800 };
 
 /** The browser that `browser-setup` has started. */
-export function connectBrowser() {
-  return chromium.connect(process.env.TEST_BROWSER_URL!);
+export async function connectBrowser() {
+  const browser = await chromium.connect(process.env.TEST_BROWSER_URL!);
+  closedAtEnd(() => browser.close());
+  return browser;
 }
 
 /**
@@ -69,10 +71,6 @@ export function useService(options: BrowserContextOptions = {}) {
     await page().context().close();
     expect(opened.errors).toEqual([]);
   });
-  afterAll(async () => {
-    await browser.close();
-    await service.stop();
-  });
 
   /** Stores todos with the ids 1, 2, 3 …; those whose description begins with ✓ are done. */
   async function store(...todos: string[]) {
@@ -109,8 +107,10 @@ export function useService(options: BrowserContextOptions = {}) {
     },
 
     /** Changes a todo as another person would. */
-    change: (id: number, description: string, isCompleted: 0 | 1 = 0) =>
-      service.request('PUT', '/api/todos', { id, description, isCompleted }),
+    change: async (id: number, description: string, isCompleted: 0 | 1 = 0) => {
+      const send = () => service.request('PUT', '/api/todos', { id, description, isCompleted });
+      expect((await served(send)).status).toBe(200);
+    },
 
     /** Makes every statement on todos fail in PostgreSQL, until the function that it returns is called. */
     breakDatabase: async () => {
@@ -172,6 +172,7 @@ function locators(page: () => Page) {
       for (const key of keys) await page().keyboard.press(key);
     },
 
+    hasFocus: (selector: string) => page().locator(`${selector}:focus`).waitFor(),
     /** Name of the element with the focus. */
     focused: () =>
       page().evaluate(() => {

@@ -9,13 +9,10 @@ import { useAnnouncement } from './notices.tsx';
 /** Characters that are left when the field begins to count them. */
 const FEW = 55;
 
-/** Under which this tab keeps what is typed. */
-const DRAFT = 'add';
-
 const fits = ({ description }: Entry) => remainingOf(description) >= 0;
 
 /** What stands before an entry of a pasted list, and whether that is done. */
-const MARK = /^\s*(?:[-*+•–]\s+|\d+[.)]\s+)?(?:\[([ xX]?)\]\s+|[☐☑]\s*)?/u;
+const MARK = /^\s*(?:(?:[-*+•–]|\d+[.)])(?:\s+|$))?(?:\[[ xX]?\](?:\s+|$)|[☐☑]\s*)?/u;
 
 /** Texts of pasted lines, without marks, and whether they are done. */
 const entriesOf = (pasted: string): Entry[] =>
@@ -30,7 +27,7 @@ const entriesOf = (pasted: string): Entry[] =>
 type Entry = Omit<Todo, 'id'>;
 
 interface AddFieldProps {
-  /** Whether there are no todos yet: the field waits for the first. */
+  /** Whether the list is empty: the field waits for the first todo. */
   isFirst: boolean;
   onAdd: (todos: Entry[]) => void;
 }
@@ -38,7 +35,7 @@ interface AddFieldProps {
 /** A field that adds a todo at Enter and stays ready for the next. Several lines that are pasted may become several todos. */
 export function AddField({ isFirst, onAdd }: AddFieldProps) {
   const field = useRef<HTMLInputElement>(null);
-  const [text, setText] = useState(() => read<string>(DRAFT) ?? '');
+  const [text, setText] = useState(() => read<string>('add') ?? '');
   const [pasted, setPasted] = useState<{ entries: Entry[]; from: number; to: number }>();
   const { trouble, waiting } = outbox.use();
   const isSaving = !trouble && waiting.some(({ base }) => !base);
@@ -46,12 +43,13 @@ export function AddField({ isFirst, onAdd }: AddFieldProps) {
   const isTooLong = remaining < 0;
   const fitting = pasted?.entries.filter(fits).length ?? 0;
   const others = (pasted?.entries.length ?? 0) - fitting;
+  const todos = fitting === 1 ? '1 todo' : `${fitting} todos`;
 
   useAnnouncement(isSaving ? 'Saving…' : undefined);
 
   function type(typed: string) {
     setText(typed);
-    write(DRAFT, typed);
+    write('add', typed);
   }
 
   useEffect(() => {
@@ -60,7 +58,7 @@ export function AddField({ isFirst, onAdd }: AddFieldProps) {
 
   function paste(event: ClipboardEvent) {
     const entries = entriesOf(event.clipboardData?.getData('text') ?? '');
-    if (entries.length < 2) return;
+    if (entries.length < 2 || !entries.some(fits)) return;
     event.preventDefault();
     // The field loses its selection to the question.
     const { selectionStart, selectionEnd } = field.current!;
@@ -114,7 +112,7 @@ export function AddField({ isFirst, onAdd }: AddFieldProps) {
         {remaining <= FEW && remaining >= 0 && `${remaining} characters left`}
       </p>
       {pasted && (
-        <Dialog title={`Make ${fitting} todos of ${pasted.entries.length} lines?`} onClose={answer}>
+        <Dialog title={`Make ${todos} of ${pasted.entries.length} lines?`} onClose={answer}>
           {others > 0 && (
             <p>
               {others} of the lines {others === 1 ? 'is' : 'are'} too long for a todo, and will stay in the field.
@@ -122,7 +120,7 @@ export function AddField({ isFirst, onAdd }: AddFieldProps) {
           )}
           <p class="line actions">
             <button class="button" value="several">
-              Add {fitting} todos
+              Add {todos}
             </button>
             <button class="button quiet" value="one">
               Paste as one line

@@ -18,10 +18,10 @@ export function Linked({ text }: { text: string }) {
     end = index + address.length;
   }
   return (
-    <bdi translate={false}>
+    <span translate={false}>
       {parts}
       {text.slice(end)}
-    </bdi>
+    </span>
   );
 }
 

@@ -3,6 +3,7 @@ import { stopBatch } from '../data/changes.ts';
 import { formatCount } from '../data/format.ts';
 import { outbox } from '../data/outbox.ts';
 import { createStore } from '../data/store.ts';
+import { isSentHere } from '../data/tabs.ts';
 import { useListener } from '../hooks/use-listener.ts';
 import { CloseIcon } from './icons.tsx';
 
@@ -151,30 +152,24 @@ export function Notices() {
   );
 }
 
-/** How far changes of many todos have got; screen readers are told of their beginning and their end. */
+/** How far the first changes of many todos have got; screen readers are told of their beginning and their end. */
 function Batches() {
-  const batches = new Map<string, { of: number; left: number; isCompleted: number }>();
-  for (const { batch, mine } of outbox.use().waiting) {
-    if (!batch) continue;
-    const { left } = batches.get(batch.name) ?? { left: 0 };
-    batches.set(batch.name, { of: batch.of, left: left + 1, isCompleted: mine.isCompleted });
-  }
-  const [first] = batches.values();
-  useAnnouncement(first && `${formatCount(first.of)} todos are being saved.`);
+  const { waiting } = outbox.use();
+  const first = waiting.find(({ batch }) => batch);
+  const { name, of } = first?.batch ?? { name: '', of: 0 };
+  useAnnouncement(first && `${formatCount(of)} todos are being saved.`);
+  if (!first) return null;
+  const saved = of - waiting.filter(({ batch }) => batch?.name === name).length;
+  const text = `${formatCount(saved)} of ${formatCount(of)} todos are ${first.mine.isCompleted ? 'done' : 'open again'}`;
   return (
-    <>
-      {[...batches].map(([name, { of, left, isCompleted }]) => {
-        const text = `${formatCount(of - left)} of ${formatCount(of)} todos are ${isCompleted ? 'done' : 'open again'}`;
-        return (
-          <div key={name} class="line bar notice">
-            <p>{text}.</p>
-            <progress aria-label={text} value={of - left} max={of} />
-            <button type="button" onClick={() => stopBatch(name)}>
-              Stop
-            </button>
-          </div>
-        );
-      })}
-    </>
+    <div key={name} class="line bar notice">
+      <p>{text}.</p>
+      <progress aria-label={text} value={saved} max={of} />
+      {isSentHere(first) && (
+        <button type="button" onClick={() => stopBatch(name)}>
+          Stop
+        </button>
+      )}
+    </div>
   );
 }

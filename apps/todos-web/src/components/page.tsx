@@ -57,14 +57,6 @@ export function Loaded(props: LoadedProps) {
 }
 
 function Failure({ what, isThere, load: { isLoading, problem, retry } }: LoadedProps) {
-  const button = useRef<HTMLButtonElement>(null);
-  useLayoutEffect(() => {
-    const { current } = button;
-    return () => {
-      // It has worked, and the button goes.
-      if (current === document.activeElement) document.querySelector('h1')?.focus();
-    };
-  }, []);
   return (
     <div class="card line failure" role="alert">
       <p>
@@ -73,7 +65,7 @@ function Failure({ what, isThere, load: { isLoading, problem, retry } }: LoadedP
         </strong>{' '}
         {problem!.message}
       </p>
-      <button type="button" ref={button} onClick={retry}>
+      <button type="button" class="button quiet" onClick={retry}>
         {isLoading ? 'Trying…' : 'Try again'}
       </button>
     </div>

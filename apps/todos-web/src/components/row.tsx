@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Todo } from '../data/api.ts';
 import { saveTyped } from '../data/changes.ts';
-import { remainingOf } from '../data/description.ts';
+import { remainingOf, TOO_LONG } from '../data/description.ts';
 import { isSame } from '../data/merge.ts';
 import { changesOf, isWaiting } from '../data/outbox.ts';
 import { route } from '../data/router.ts';
@@ -9,6 +9,7 @@ import { useDraft } from '../hooks/use-draft.ts';
 import { endingKeys } from './ending-keys.ts';
 import { ClockIcon, MoreIcon } from './icons.tsx';
 import { Linked } from './linked.tsx';
+import { notify } from './notices.tsx';
 import { SEARCH_HASH } from './shortcuts.tsx';
 
 /** Time for which a finger rests on a row that it selects. */
@@ -35,15 +36,18 @@ interface RowProps {
   onChange: (isToExtend: boolean) => void;
   /** A finger has rested on it. */
   onLongPress: () => void;
+  /** It is edited, and must stay where it is. */
+  onEdit: () => void;
 }
 
-export function Row({ todo, isSelected, onChange, onLongPress }: RowProps) {
+export function Row({ todo, isSelected, onChange, onLongPress, onEdit }: RowProps) {
   const { id, description, isCompleted } = todo;
   const [isEditing, setEditing] = useState(false);
   const row = useRef<HTMLDivElement>(null);
   const isSelecting = isSelected !== undefined;
   // One that has not been sent has no page yet.
   const isNew = id < 0;
+  if (isEditing) onEdit();
 
   function click(event: MouseEvent) {
     const target = event.target as Element;
@@ -128,23 +132,25 @@ function TextField({ todo, onClose }: { todo: Todo; onClose: (isByKey: boolean) 
   const { base, theirs, values, change, forget } = useDraft(`${todo.id}`, todo);
   const { description } = values;
   const field = useRef<HTMLTextAreaElement>(null);
-  const isOver = useRef(theirs !== undefined);
+  const stuck = () => changesOf(todo.id).find(({ state }) => state === 'stuck');
+  const isOver = useRef(theirs !== undefined || stuck() !== undefined);
   const isTooLong = remainingOf(description) < 0;
   useEffect(() => {
-    // Another person has written, too, since this was typed: the form shows both.
-    if (theirs) route(`/todos/edit/${todo.id}`);
+    // Another person has written, too, since this was typed, or an earlier text is not saved: the form shows both.
+    if (isOver.current) route(`/todos/edit/${todo.id}`);
     else field.current!.focus();
   }, []);
 
   function close(isByKey: boolean, isToSave = true) {
-    if (isOver.current || (isToSave && isTooLong && isByKey)) return;
+    if (isOver.current) return;
+    if (isToSave && isTooLong) notify({ about: `todo ${todo.id}`, item: todo.id, text: TOO_LONG });
+    if (isToSave && isTooLong && isByKey) return;
     isOver.current = true;
     onClose(isByKey);
     if (!isToSave || isTooLong) return;
     forget();
     if (!description.trim() || isSame(values, base)) return;
-    const stuck = changesOf(todo.id).find(({ state }) => state === 'stuck');
-    saveTyped(base, values, stuck?.key, true);
+    saveTyped(base, values, stuck()?.key, true);
   }
 
   return (

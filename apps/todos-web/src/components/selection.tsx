@@ -38,7 +38,7 @@ export function Selection({ selected, order, onSelect, onTick, onCancel }: Selec
   return (
     <div class="line bar selection" role="group" aria-label="Selected todos">
       <p class="small" role="status">
-        {formatCount(selected.size)} selected{unlisted > 0 && `, ${formatCount(unlisted)} of them not listed here`}
+        {formatCount(selected.size)} selected{unlisted > 0 && `, ${formatCount(unlisted)} not listed`}
       </p>
       <button type="button" onClick={selectAll}>
         All

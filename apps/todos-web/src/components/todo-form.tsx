@@ -3,7 +3,7 @@ import type { Todo } from '../data/api.ts';
 import { discard, saveTyped } from '../data/changes.ts';
 import { DESCRIPTION_LIMIT, remainingOf, TOO_LONG } from '../data/description.ts';
 import { changeOf, changesOf, outbox, type Change } from '../data/outbox.ts';
-import { isForAnotherWindow } from '../data/router.ts';
+import { instead } from '../data/router.ts';
 import { useDraft } from '../hooks/use-draft.ts';
 import { endingKeys } from './ending-keys.ts';
 import { useAnnouncement } from './notices.tsx';
@@ -123,6 +123,7 @@ export function TodoForm({ initial, draftKey, wasGone = false, stuck, cancel, on
           <p>{KEPT}</p>
           <button
             type="button"
+            class="button quiet"
             onClick={() => {
               drop();
               focus('textarea');
@@ -193,13 +194,10 @@ export function TodoForm({ initial, draftKey, wasGone = false, stuck, cancel, on
           <a
             class="button quiet"
             href={cancel}
-            onClick={(event) => {
-              // In another tab or window it leaves this form as it is.
-              if (isForAnotherWindow(event)) return;
-              event.preventDefault();
+            onClick={instead(() => {
               drop();
               onLeave(isGone);
-            }}
+            })}
           >
             Cancel
           </a>

@@ -19,14 +19,15 @@ export function Unsent() {
   const refused = stuck.filter((change) => url !== formOf(change));
   return (
     <div role="status">
-      <Waiting />
+      <Waiting hasData={!url.startsWith('/todos/new')} />
       {refused.length > 0 && <Refused changes={refused} />}
     </div>
   );
 }
 
-function Waiting() {
-  const { isOnline, whyKept } = connection.use();
+function Waiting({ hasData }: { hasData: boolean }) {
+  const { isOnline, ...connected } = connection.use();
+  const whyKept = hasData ? connected.whyKept : undefined;
   const { waiting, trouble, isKept } = outbox.use();
   const count = waiting.length;
   const isElsewhere = !waiting.every(isSentHere);
@@ -47,8 +48,8 @@ function Waiting() {
           </>
         )}
       </p>
-      {count > 0 && isOnline && (
-        <button type="button" onClick={() => void send()}>
+      {isOnline && waiting.some(isSentHere) && (
+        <button type="button" class="button quiet" onClick={() => void send()}>
           Try again
         </button>
       )}
@@ -84,9 +85,12 @@ function Which({ changes, isReasonGiven = false }: { changes: Change[]; isReason
       <summary>Which?</summary>
       <ul>
         {changes.slice(0, MOST_LISTED).map((change) => (
-          <li key={change.key}>
-            {kindOf(change)}: <bdi translate={false}>{shortened(change.mine.description)}</bdi>{' '}
-            {isReasonGiven && change.problem!.message} <Answers change={change} />
+          <li key={change.key} class="line">
+            <span>
+              {kindOf(change)}: <bdi translate={false}>{shortened(change.mine.description)}</bdi>{' '}
+              {isReasonGiven && change.problem!.message}
+            </span>
+            <Answers change={change} />
           </li>
         ))}
       </ul>
@@ -100,14 +104,14 @@ function Answers({ change }: { change: Change }) {
   const { state, base, sentAt } = change;
   const isStuck = state === 'stuck';
   return (
-    <span>
+    <span class="line">
       {isStuck && (
         <a class="button quiet" href={formOf(change)}>
           Open the form
         </a>
-      )}{' '}
+      )}
       {(isStuck || (!base && sentAt === undefined)) && (
-        <button type="button" onClick={() => discard(change)}>
+        <button type="button" class="button quiet" onClick={() => discard(change)}>
           Discard
         </button>
       )}

@@ -107,7 +107,6 @@ function useScrollMemory() {
   useLayoutEffect(() => {
     const { scrollY: left } = (history.state ?? {}) as { scrollY?: number };
     if (left !== undefined) scrollTo(0, left);
-
     return () => clearTimeout(timer.current);
   }, []);
   useListener('scroll', () => {

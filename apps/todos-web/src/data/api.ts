@@ -30,7 +30,7 @@ export class Problem extends Error {
 }
 
 export const connection = createStore({
-  /** Whether the browser believes that it has a network. */
+  /** Whether the browser believes that it has a network, or the service has answered without: it may be on this machine. */
   isOnline: navigator.onLine,
   /** Why the last response was one that this browser has kept from an earlier visit, rather than the service's. */
   whyKept: undefined as string | undefined,
@@ -45,7 +45,7 @@ export const asProblem = (reason: unknown) =>
 /** A time by the clock of the browser, and by that of the service, where its last response is known. */
 export type Moment = [here: number, there: number];
 
-/** How far the clock of the service is ahead of the one that nobody sets. */
+/** How far the clock of the service is ahead of `performance.now()`, which cannot be set. */
 let serviceAhead = NaN;
 
 export const now = (): Moment => [Date.now(), performance.now() + serviceAhead];
@@ -135,7 +135,9 @@ async function request(address: string, init: RequestInit = {}) {
   const { status, headers } = response;
   const isKept = isKeptAlone || headers.has('x-kept');
   const whyKept = isKept ? LOST : undefined;
-  if (!isKeptAlone && whyKept !== connection.get().whyKept) connection.update({ whyKept });
+  const isOnline = !isKept || navigator.onLine;
+  const was = connection.get();
+  if (!isKeptAlone && (whyKept !== was.whyKept || isOnline !== was.isOnline)) connection.update({ whyKept, isOnline });
   const date = Date.parse(headers.get('date') ?? '');
   if (!isKept && date) {
     serviceAhead = date - performance.now();
@@ -143,9 +145,10 @@ async function request(address: string, init: RequestInit = {}) {
   }
   if (status === 304 || (response.ok && data)) return { data, response, isKept };
   // What stands between may answer as well, in words of its own.
-  if (typeof (data as { message?: unknown } | null | undefined)?.message === 'string') {
-    if (status === 404) throw new Problem('missing', 'There is no such todo.');
-    if (status === 412) throw new Problem('changed', 'It has been changed meanwhile.');
+  const message = (data as { message?: unknown } | null | undefined)?.message;
+  if (typeof message === 'string') {
+    if (message === 'Todo not found') throw new Problem('missing', 'There is no such todo.');
+    if (status === 412) throw new Problem('changed', 'Somebody else has changed the same.');
     if ([400, 413, 422].includes(status)) throw new Problem('refused', REFUSED);
     if (status === 503) throw new Problem('failed', 'The server has too much to do. Try again in a moment.');
   }
@@ -168,7 +171,7 @@ function ignoreSyntax(reason: unknown) {
 }
 
 /** Other reasons than a character that no database stores are met before it is sent. */
-const REFUSED = 'It has a character that cannot be stored.';
+const REFUSED = 'There is a character that cannot be stored.';
 
 const SLOW = 'The server takes too long to answer.';
 const LOST = 'The server cannot be reached.';

@@ -10,7 +10,7 @@ import { outboxOpened, store } from './todos.ts';
 
 // What people do. Each change goes into the outbox, and what a notice says of it becomes true before it is said.
 
-/** A change that can be undone, of one todo or of several in the same way. */
+/** A change that can be undone, of one todo or of several in the same way, or the undo of several while it is on its way. */
 interface Made {
   about: string;
   ids: number[];
@@ -24,22 +24,22 @@ interface Made {
   isUndo?: boolean;
 }
 
-/** Under which this tab keeps what can be undone, when it is reloaded. */
-const HISTORY = 'history';
-
-/** Number of changes that can be undone after a reload. */
+/** Number of changes that can be undone after a reload of this tab. */
 const MAX_KEPT = 20;
 
-const history = read<Made[]>(HISTORY) ?? [];
+const history = read<Made[]>('history') ?? [];
 
 addEventListener('pagehide', () => {
   const kept = history.slice(-MAX_KEPT).map((made) => ({ ...made, ids: made.ids.map(idOf) }));
-  write(HISTORY, kept);
+  write('history', kept);
 });
 
 // What is still on its way after a reload is told of when it has arrived.
 void outboxOpened.then(() => {
-  for (const made of history) if (made.batchOf) void follow(made, keysOfBatch(made.about));
+  for (const made of [...history]) {
+    const keys = keysOfBatch(made.about);
+    if (keys.length > 0 || made.isUndo) void follow(made, keys);
+  }
 });
 
 /** Ticks todos, or takes their ticks away, and offers to undo that. */
@@ -47,7 +47,6 @@ export function tick(todos: Todo[], isCompleted: Todo['isCompleted']) {
   const changed = todos.filter((todo) => todo.isCompleted !== isCompleted);
   if (changed.length === 0) return;
   const made = toMake(changed, { isCompleted: changed[0]!.isCompleted }, { isCompleted });
-  history.push(made);
   make(made, changed);
 }
 
@@ -69,6 +68,7 @@ function make(made: Made, todos: Todo[]) {
   const { about, to, batchOf } = made;
   const batch = batchOf && { batch: { name: about, of: batchOf } };
   const { keys } = enter(todos.map((base) => ({ base, mine: { ...base, ...to }, ...batch })));
+  if (batch || !made.isUndo) history.push(made);
   if (!batch) tell(made);
   void follow(made, keys);
 }
@@ -78,11 +78,11 @@ async function follow(made: Made, keys: string[]) {
   const { about, batchOf, subject, isUndo } = made;
   const ids = keys.map((key) => changeOf(key)!.mine.id);
   const outcomes = await Promise.all(keys.map(outcomeOf));
-  if (batchOf && keys.length > 0) {
+  if (batchOf) {
     draw();
     const unsaved = new Set(ids.filter((_id, index) => outcomes[index] !== 'done').map(idOf));
     made.ids = made.ids.filter((id) => !unsaved.has(idOf(id)));
-    if (made.ids.length > 0 && (isUndo || history.includes(made))) tell(made);
+    if ((isUndo ? forget(made) : history.includes(made)) && made.ids.length > 0) tell(made);
   } else if (outcomes[0] === 'gone') notify({ about, subject, text: 'is no longer there.' });
   // The page says why it is not saved, unless it was taken back before it was sent.
   else if (outcomes[0] !== 'done') {
@@ -110,7 +110,7 @@ function tell(made: Made) {
 
 /** Takes the last change back that has not been; one that is neither in sight nor named in a notice is named first. */
 export function undo() {
-  const last = history.at(-1);
+  const last = history.findLast(({ isUndo }) => !isUndo);
   if (!last) notify({ about: 'undo', text: 'There is nothing to undo.' });
   else if (isNoticed(last.about) || last.ids.every(isInSight)) takeBack(last);
   else tell(last);
@@ -151,25 +151,25 @@ export function stopBatch(name: string) {
   void update([], keys);
 }
 
-/** Drops a change that waits, or that was refused; with a new todo, what was done to it. */
+/** Drops a change that waits or was refused; with a new todo, all of its changes. */
 export function discard({ key, base, mine }: Change) {
   if (!isOnItsWay(key)) void update([], base ? [key] : changesOf(mine.id).map((change) => change.key));
 }
 
 /** Adds todos in their order. @returns how many have been saved, once it is known of all */
 export async function addTodos(todos: Omit<Todo, 'id'>[]) {
-  const outcomes = await Promise.all(todos.map((todo) => outcomeOf(enterOne(undefined, { id: 0, ...todo }).key)));
-  return outcomes.filter((outcome) => outcome === 'done').length;
+  const { keys } = enterTyped(todos.map((todo) => ({ mine: { id: 0, ...todo } })));
+  return (await Promise.all(keys.map(outcomeOf))).filter((outcome) => outcome === 'done').length;
 }
 
-/** Enters a change of a todo or a new one; only a todo that exists can be done, so that a tick follows. */
-function enterOne(base: Todo | undefined, mine: Todo, replaced?: string) {
-  const made = base ? { base, mine } : { mine: { ...mine, isCompleted: 0 as const } };
-  const { kept, keys } = enter([made], replaced ? [replaced] : []);
-  const key = keys[0]!;
-  const entered = changeOf(key)!.mine;
-  if (!base && mine.isCompleted) enter([{ base: entered, mine: { ...entered, isCompleted: 1 } }]);
-  return { key, kept };
+/** Enters changes of todos or new ones, at once; only a todo that exists can be done, so that ticks follow. */
+function enterTyped(made: Pick<Change, 'base' | 'mine'>[], replaced: string[] = []) {
+  const open = made.map(({ base, mine }) => (base ? { base, mine } : { mine: { ...mine, isCompleted: 0 as const } }));
+  const { kept, keys } = enter(open, replaced);
+  const isTicked = (_key: string, index: number) => !made[index]!.base && made[index]!.mine.isCompleted;
+  const entered = keys.filter(isTicked).map((key) => changeOf(key)!.mine);
+  enter(entered.map((base) => ({ base, mine: { ...base, isCompleted: 1 } })));
+  return { kept, keys };
 }
 
 /**
@@ -181,7 +181,8 @@ function enterOne(base: Todo | undefined, mine: Todo, replaced?: string) {
 export function saveTyped(base: Todo | undefined, mine: Todo, replaced?: string, isTold = false) {
   // A new todo that was refused keeps its place, to which later ticks belong.
   const id = base ? mine.id : Math.min(0, (replaced && changeOf(replaced)?.mine.id) || 0);
-  const { key, kept } = enterOne(base, { ...mine, id }, replaced);
+  const { kept, keys } = enterTyped([{ ...(base && { base }), mine: { ...mine, id } }], replaced ? [replaced] : []);
+  const key = keys[0]!;
   const made = base && !isSame(base, mine) ? toMake([base], difference(mine, base), difference(base, mine)) : undefined;
   if (made) {
     history.push(made);

@@ -41,7 +41,7 @@ export const outbox = createStore({
 const REDRAW_MS = 150;
 
 /** Number of changes in one transaction, between which the page handles input. */
-const CHUNK = 250;
+const CHUNK = 1_000;
 
 const changes = new Map<string, Change>();
 const byTodo = new Map<number, Change[]>();
@@ -73,7 +73,7 @@ let onEntered: () => void;
 /** Changes of a todo in their order. */
 export const changesOf = (id: number) => byTodo.get(id) ?? [];
 
-export const isWaiting = (id: number) => changesOf(id).some(({ state }) => state !== 'done');
+export const isWaiting = (id: number) => changesOf(id).some(({ state }) => state === 'waiting');
 
 export const changedIds = () => byTodo.keys();
 
@@ -229,7 +229,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 /** Todos whose changes are not shown yet. */
 const undrawn = new Set<number>();
 
-/** Shows what has changed, at once: what is said next is of that. */
+/** Shows at once what has changed, before a notice speaks of it. */
 export function draw() {
   clearTimeout(timer);
   timer = undefined;

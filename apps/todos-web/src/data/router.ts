@@ -25,8 +25,15 @@ export function route(url: string, isInPlace = false) {
 }
 
 /** Whether a click on a link opens it elsewhere. */
-export const isForAnotherWindow = ({ altKey, button, ctrlKey, metaKey, shiftKey }: MouseEvent) =>
+const isForAnotherWindow = ({ altKey, button, ctrlKey, metaKey, shiftKey }: MouseEvent) =>
   altKey || ctrlKey || metaKey || shiftKey || button !== 0;
+
+/** Does something else than open the link that is clicked; a double click does it once. */
+export const instead = (act: () => void) => (event: MouseEvent) => {
+  if (isForAnotherWindow(event)) return;
+  event.preventDefault();
+  if (event.detail < 2) act();
+};
 
 addEventListener('popstate', () => show(false));
 addEventListener('click', (event) => {

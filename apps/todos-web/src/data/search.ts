@@ -60,12 +60,12 @@ export function prepareSearch(todos: Todo[]) {
   missing.forEach((todo, index) => folded.set(todo, parts[index]!));
 }
 
-/** Todos that hold every word of a text, in any order. */
-export function search(todos: Todo[], text: string) {
+/** Todos that hold every word of a text, in any order, and those to be kept. */
+export function search(todos: Todo[], text: string, kept = new Map<number, unknown>()) {
   const words = fold(text)
     .split(/[\s\p{Cc}]+/u)
     .filter(Boolean);
   if (words.length === 0) return todos;
   prepareSearch(todos);
-  return todos.filter((todo) => words.every((word) => folded.get(todo)!.includes(word)));
+  return todos.filter((todo) => kept.has(todo.id) || words.every((word) => folded.get(todo)!.includes(word)));
 }

@@ -93,7 +93,7 @@ async function createTodo(change: Change) {
   const { mine, requestKey, sentAt = api.now() } = change;
   if (change.sentAt) await within(SLOW_MS, api.heard.promise).catch(() => undefined);
   else await update([{ ...change, sentAt }]);
-  if (isOld(sentAt)) throw new Problem('unsure', 'It was sent a day ago, without a response: it may be in the list.');
+  if (isOld(sentAt)) throw new Problem('unsure', 'It was sent earlier, without a response: it may be in the list.');
   const id = await api.createTodo(mine.description, requestKey!);
   // Changes made to it since belong to this one.
   const later = changesOf(mine.id).filter(({ key }) => key !== change.key);
@@ -152,7 +152,7 @@ async function decide({ base, mine }: { base: Todo; mine: Todo }): Promise<Todo>
       }
     }
     const { todo: present, tag } = await api.readTodo(`${base.id}`, 'fresh');
-    if (isConflict(base, mine, present)) throw new Problem('changed', 'It has been changed meanwhile.', present);
+    if (isConflict(base, mine, present)) throw new Problem('changed', 'Somebody else has changed the same.', present);
     changed = merge(base, mine, present);
     // Another client wants the same, or an earlier request has arrived and just its response been lost.
     if (isSame(changed, present)) return present;

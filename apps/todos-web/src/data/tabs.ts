@@ -49,14 +49,16 @@ interface Told {
 }
 
 let channel: BroadcastChannel | undefined;
-try {
-  channel = new BroadcastChannel('outbox');
-} catch {
-  // Where it stores nothing, a browser may have none: the tabs learn from each other at the next look into the storage.
+
+function withChannel(act: (opened: BroadcastChannel) => void) {
+  try {
+    act((channel ??= new BroadcastChannel('outbox')));
+  } catch {
+    // Where a browser has or lets none, the tabs learn from each other at the next look into the storage.
+  }
 }
 
-export const tell = (told: Told) => channel?.postMessage(told);
+export const tell = (told: Told) => withChannel((opened) => opened.postMessage(told));
 
-export function listen(hear: (told: Told) => void) {
-  if (channel) channel.onmessage = ({ data }: MessageEvent<Told>) => hear(data);
-}
+export const listen = (hear: (told: Told) => void) =>
+  withChannel((opened) => (opened.onmessage = ({ data }: MessageEvent<Told>) => hear(data)));

@@ -131,7 +131,7 @@ export async function loadTodo(id: string, take?: (todo: Todo) => void) {
     async ({ todo, isKept }) => {
       const written = await done;
       const known = listed.get(todo.id);
-      // A list that was asked for later has come first, or what is kept is older than what is on the page.
+      // A list that was asked for later has come first, or the page shows a newer todo than the kept one.
       if (!known || !(isKept || asked < shownAsked)) {
         if (!isKept) showSince(written, todo);
         if (!known || !isSame(known, todo)) {

@@ -7,7 +7,7 @@ import { read, write } from '../data/storage.ts';
 interface Draft {
   base: Todo;
   mine: Todo;
-  /** What another client has made of it meanwhile. */
+  /** What another client has made of it since. */
   theirs?: Todo | undefined;
   /** Whether that version is the one to save. Undefined until the user has chosen. */
   isTheirs?: boolean | undefined;

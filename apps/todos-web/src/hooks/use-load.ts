@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { asProblem, type Problem } from '../data/api.ts';
+import { asProblem, connection, type Problem } from '../data/api.ts';
 import { useListener } from './use-listener.ts';
 
 /** How a page's data are: still coming, there, or not to be had. */
@@ -35,7 +35,7 @@ export function useLoad(load: () => Promise<unknown>, pollMs?: () => number): Lo
 
   useEffect(() => {
     if (isLoading || !pollMs) return;
-    const timer = setInterval(() => navigator.onLine && look(), pollMs());
+    const timer = setInterval(() => connection.get().isOnline && look(), pollMs());
     return () => clearInterval(timer);
   }, [isLoading]);
   useListener('visibilitychange', look);

@@ -4,7 +4,7 @@ import { Loaded, Page } from '../components/page.tsx';
 import { tick } from '../data/changes.ts';
 import { shortened } from '../data/format.ts';
 import { isWaiting, outbox } from '../data/outbox.ts';
-import { isForAnotherWindow } from '../data/router.ts';
+import { instead } from '../data/router.ts';
 import { loadTodo, pollMs, store } from '../data/todos.ts';
 import { useLoad } from '../hooks/use-load.ts';
 import { useWayBack } from '../hooks/use-way-back.ts';
@@ -46,15 +46,7 @@ export function Details({ id }: { id: string }) {
         </div>
       )}
       <p>
-        <a
-          class="back"
-          href="/todos"
-          onClick={(event) => {
-            if (isForAnotherWindow(event)) return;
-            event.preventDefault();
-            leave();
-          }}
-        >
+        <a class="back" href="/todos" onClick={instead(leave)}>
           <BackIcon /> All todos
         </a>
       </p>

@@ -4,7 +4,7 @@ import { Loaded, Page } from '../components/page.tsx';
 import { TodoForm } from '../components/todo-form.tsx';
 import { shortened } from '../data/format.ts';
 import { changesOf } from '../data/outbox.ts';
-import { loadTodo, outboxOpened } from '../data/todos.ts';
+import { loadTodo, outboxOpened, pollMs } from '../data/todos.ts';
 import { draftBase } from '../hooks/use-draft.ts';
 import { useLoad } from '../hooks/use-load.ts';
 import { useWayBack } from '../hooks/use-way-back.ts';
@@ -27,7 +27,7 @@ export function Edit({ id: idInAddress }: { id: string }) {
       show(typedOver);
       setGone(true);
     }
-  });
+  }, pollMs);
   if (load.problem && load.problem.kind !== 'failed' && !shown) return <NotFound isTodo />;
 
   return (

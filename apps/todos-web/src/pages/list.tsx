@@ -44,8 +44,8 @@ export function List() {
       <AddField isFirst={isEmpty} onAdd={(entries) => void add(entries, show, text)} />
       <Loaded what="Your todos" isThere={isThere} load={load} />
       {isEmpty && <p class="card">There are no todos yet.</p>}
-      {/* While the list can't be loaded, what this page knows is better than nothing. */}
-      {!isEmpty && (isThere || load.problem) && <Todos show={show} text={text} />}
+      {/* While the list can't be loaded, what this page knows is better than nothing, after a while. */}
+      {todos.length > 0 && <Todos key={`${isThere}`} show={show} text={text} />}
     </Page>
   );
 }
@@ -77,7 +77,7 @@ function Todos({ show, text }: TodosProps) {
   const [selected, setSelected] = useState<ReadonlySet<number>>();
   const [looks, setLooks] = useState(0);
   const lookAgain = () => setLooks((times) => times + 1);
-  // A toggled row keeps its place until the user opens, filters or searches the list again, or comes back to it.
+  // A row that is toggled or edited keeps its place until the user opens, filters or searches the list again, or comes back to it.
   const placed = useMemo(() => new Map<number, Todo['isCompleted']>(), [looks, show, text]);
   // One that has no id of the service yet has a negative one, by the time when it was written.
   const newestFirst = useMemo(() => [...todos].sort((a, b) => Math.abs(b.id) - Math.abs(a.id)), [todos]);
@@ -87,12 +87,14 @@ function Todos({ show, text }: TodosProps) {
   );
   const canFold = show === 'all' && !text && closed.length > 0;
   const isFolded = canFold && wasFolded;
-  const order = isFolded ? open : [...open, ...closed];
+  const order = (isFolded ? open : [...open, ...closed]).map(firstIdOf);
   const done = useMemo(() => todos.filter(({ isCompleted }) => isCompleted).length, [todos]);
   const counts = { all: todos.length, open: todos.length - done, done };
 
+  const keepPlace = (todo: Todo) => void placed.set(todo.id, placed.get(todo.id) ?? todo.isCompleted);
+
   function change(changed: Todo[], isCompleted: Todo['isCompleted']) {
-    for (const todo of changed) if (!placed.has(todo.id)) placed.set(todo.id, todo.isCompleted);
+    changed.forEach(keepPlace);
     tick(changed, isCompleted);
   }
 
@@ -101,7 +103,7 @@ function Todos({ show, text }: TodosProps) {
     document.querySelector<HTMLElement>('.tools button')!.focus();
   }
 
-  useListener('visibilitychange', () => document.hidden || lookAgain());
+  useListener('visibilitychange', () => document.hidden || document.querySelector('.todos textarea') || lookAgain());
 
   const rows = (items: number[]) => (
     <VirtualList key={items === open} items={items} chosenBy={`${show} ${text}`} initialFocus={leftTodo}>
@@ -111,12 +113,13 @@ function Todos({ show, text }: TodosProps) {
         return (
           <Row
             todo={todo}
-            isSelected={selected?.has(id)}
+            isSelected={selected?.has(firstIdOf(id))}
             onChange={(isToExtend) => {
-              if (selected) setSelected(withToggled(selected, id, order, isToExtend));
+              if (selected) setSelected(withToggled(selected, firstIdOf(id), order, isToExtend));
               else change([todo], todo.isCompleted ? 0 : 1);
             }}
-            onLongPress={() => setSelected(new Set([id]))}
+            onLongPress={() => setSelected(new Set([firstIdOf(id)]))}
+            onEdit={() => keepPlace(todo)}
           />
         );
       }}
@@ -139,7 +142,7 @@ function Todos({ show, text }: TodosProps) {
               aria-current={name === show ? 'page' : undefined}
               onClick={lookAgain}
             >
-              {label} <span class="small">{timesLoaded > 0 && formatCount(counts[name as Filter])}</span>
+              {label} {timesLoaded > 0 && <span class="small">{formatCount(counts[name as Filter])}</span>}
             </a>
           ))}
         </nav>
@@ -178,10 +181,8 @@ function Todos({ show, text }: TodosProps) {
           order={order}
           onSelect={setSelected}
           onTick={(isCompleted) => {
-            change(
-              todos.filter(({ id }) => selected.has(id) || selected.has(firstIdOf(id))),
-              isCompleted,
-            );
+            const chosen = todos.filter(({ id }) => selected.has(firstIdOf(id)));
+            change(chosen, isCompleted);
             stopSelecting();
           }}
           onCancel={stopSelecting}
@@ -214,7 +215,7 @@ function Todos({ show, text }: TodosProps) {
  * @param placed those that keep their place, with what decided it
  */
 function arranged(todos: Todo[], show: Filter, text: string, placed = new Map<number, Todo['isCompleted']>()) {
-  const found = search(todos, text);
+  const found = search(todos, text, placed);
   const ids = (isDone: 0 | 1) =>
     found.flatMap(({ id, isCompleted }) => ((placed.get(id) ?? isCompleted) === isDone ? id : []));
   return [show === 'done' ? [] : ids(0), show === 'open' ? [] : ids(1)] as const;
