@@ -2,8 +2,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from '@jest/globals';
-import { createTestDatabase } from '@rest-services/local-postgres';
-import { connectTo } from '../src/clients/bulk.ts';
+import { createTestDatabase, withClient } from '@rest-services/local-postgres';
 import { runSeed } from '../src/run-seed.ts';
 import { MAIN, startService } from '../src/system.ts';
 
@@ -18,16 +17,13 @@ function replace(source: string, text: string | RegExp, by: string) {
   return planted;
 }
 
-async function plantInDatabase(url: string, plant: Plant) {
-  const client = await connectTo(url);
-  if ('sql' in plant) await client.query(plant.sql);
-  else {
+const plantInDatabase = (url: string, plant: Plant) =>
+  withClient(url, async (client) => {
+    if ('sql' in plant) return client.query(plant.sql);
     const definition = 'select pg_get_functiondef($1::regproc) as source';
     const { rows } = await client.query<{ source: string }>(definition, [plant.in]);
-    await client.query(replace(rows[0]!.source, plant.text, plant.by));
-  }
-  await client.end();
-}
+    return client.query(replace(rows[0]!.source, plant.text, plant.by));
+  });
 
 /** Runs a seed on two processes of the items service with an error, on a database of their own. */
 async function run(seed: number, plant: Plant) {
@@ -41,7 +37,7 @@ async function run(seed: number, plant: Plant) {
   try {
     if (!isInBundle) await plantInDatabase(database.url, plant);
     const urls = services.map(({ url }) => url);
-    return await runSeed({ seed, seconds: 0, minKnown: 80, urls, databaseUrl: () => database.url });
+    return await runSeed({ seed, urls, databaseUrl: () => database.url });
   } finally {
     await Promise.all(services.map(({ kill }) => kill()));
     await database.drop();

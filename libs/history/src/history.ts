@@ -87,16 +87,8 @@ export function list(page: number, limit: number): Request {
   return { kind: 'list', method: 'GET', path: `/v1/items?page=${page}&limit=${limit}`, position };
 }
 
-/** One line: client, service, times, request, outcome. @param id of the item whose row a list shows; others are only counted */
-export function describe(
-  { client, service, startedAt, endedAt, method, path, response, error, ...rest }: Operation,
-  id?: number,
-) {
-  const { body, ifMatch, idempotencyKey } = rest;
-  const times = `${startedAt.toFixed(1)}–${endedAt.toFixed(1)} ms`;
-  const request = `${method} ${path} ${JSON.stringify({ body, ifMatch, idempotencyKey })}`;
-  const rows = Array.isArray(response?.body) ? (response.body as Row[]) : undefined;
-  const shown = rows ? { rows: rows.length, row: rows.find((row) => row.id === id) } : { body: response?.body };
-  const outcome = response ? JSON.stringify({ ...response, body: undefined, ...shown }) : `unknown: ${error}`;
-  return `${client}, service ${service ?? 'none'}, ${times}: ${request} ${outcome}`;
-}
+/** One line. @param id of the item whose row a list shows, without the others */
+export const describe = (operation: Operation, id?: number) =>
+  JSON.stringify(operation, (_, value: unknown) =>
+    Array.isArray(value) ? (value as Row[]).filter((row) => row.id === id) : value,
+  );

@@ -2,10 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ensureDatabase, freePort, signalServer, startCluster } from '@rest-services/local-postgres';
-import { startProcess } from '@rest-services/testing/process';
-import { connectTo } from './clients/bulk.ts';
+import { ensureDatabase, freePort, signalServer, startCluster, withClient } from '@rest-services/local-postgres';
+import { startProcess } from '@rest-services/testing';
 import type { Random } from './clients/random.ts';
+
+/** Time in which faults begin. */
+const FAULTS_MS = 6_000;
 
 /** Maximum time for which a process is stopped, or away. */
 const FREEZE_MS = 2_000;
@@ -74,48 +76,40 @@ interface Parts {
   services: Service[];
 }
 
-/** Causes faults, as `random` decides, until the seconds have passed. @returns how many of each kind */
-export async function causeFaults(random: Random, seconds: number, { database, databaseUrl, services }: Parts) {
-  const end = performance.now() + seconds * 1_000;
-  const counts: Record<string, number> = {};
+/** A fault that lasts for a time, of a service if not of the database. */
+type Fault = (ms: number, service: Service) => Promise<unknown>;
+
+/** Causes faults, as `random` decides. */
+export async function causeFaults(random: Random, { database, databaseUrl, services }: Parts) {
+  const end = performance.now() + FAULTS_MS;
   const freeze = async (ms: number, signal: (name: 'SIGSTOP' | 'SIGCONT') => unknown) => {
     await signal('SIGSTOP');
     await sleep(ms);
     await signal('SIGCONT');
   };
-  const kinds: Record<string, (ms: number, service: Service) => Promise<unknown>> = {
-    'database crash': () => database.crash(),
-    'database freeze': (ms) => freeze(ms, database.signal),
-    async 'service kill'(ms, service) {
-      await service.kill();
-      // Some are started at once, so that the new process meets what the old one left.
-      await sleep(ms / 4);
-      await service.start();
-    },
-    'service freeze': (ms, service) => freeze(ms, service.signal),
-    // Without a server, there are none.
-    'sessions end': () => endSessions(databaseUrl).catch(() => undefined),
+  const restart: Fault = async (ms, service) => {
+    await service.kill();
+    // Some are started at once, so that the new process meets what the old one left.
+    await sleep(ms / 4);
+    await service.start();
   };
+  const others = 'from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
+  const endSessions = () =>
+    withClient(databaseUrl, (client) => client.query(`select pg_terminate_backend(pid) ${others}`));
+  const lanes: Fault[][] = [
+    [() => database.crash(), (ms) => freeze(ms, database.signal)],
+    [restart, (ms, service) => freeze(ms, service.signal)],
+    // Without a server, there are none.
+    [() => endSessions().catch(() => undefined)],
+  ];
 
-  async function runLane(own: Random, names: string[]) {
+  async function runLane(own: Random, faults: Fault[]) {
     for (;;) {
       await sleep(own.integer(200, 1_500));
       if (performance.now() > end) return;
-      const kind = own.pick(names);
-      counts[kind] = (counts[kind] ?? 0) + 1;
-      await kinds[kind]!(own.integer(50, FREEZE_MS), own.pick(services));
+      await own.pick(faults)(own.integer(50, FREEZE_MS), own.pick(services));
     }
   }
   // Not every seed has every lane, because many faults at once leave few operations.
-  const lanes = Object.entries(Object.groupBy(Object.keys(kinds), (kind) => kind.split(' ')[0]!));
-  await Promise.all(lanes.filter(() => random.chance(0.8)).map(([, names]) => runLane(random.fork(), names!)));
-  return counts;
-}
-
-/** Ends all sessions of the services, at any moment of their statements. */
-async function endSessions(databaseUrl: string) {
-  const client = await connectTo(databaseUrl);
-  const others = 'from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
-  await client.query(`select pg_terminate_backend(pid) ${others}`);
-  await client.end();
+  await Promise.all(lanes.filter(() => random.chance(0.8)).map((faults) => runLane(random.fork(), faults)));
 }

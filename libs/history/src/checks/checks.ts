@@ -27,10 +27,6 @@ export const findViolations = (operations: readonly Operation[]): Violation[] =>
   ...findUnexplainedItem(operations),
 ];
 
-/** The violation as it is printed. */
-export const linesOf = ({ check, message, lines }: Violation) =>
-  `not "${check}": ${message}\n${lines.map((line) => `  ${line}\n`).join('')}`;
-
 /** The violation of the first operation for which `find` returns a message. */
 function first(operations: readonly Operation[], check: string, find: (operation: Operation) => string | undefined) {
   for (const operation of operations) {

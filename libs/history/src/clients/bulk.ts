@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import { withClient } from '@rest-services/local-postgres';
+import type pg from 'pg';
 import type { History, Operation, Row } from '../history.ts';
 import { STATUSES, type KnownItems } from './clients.ts';
 import type { Random } from './random.ts';
@@ -11,9 +12,6 @@ const OPEN_MS = 1_000;
 const MAX_ROWS = 100;
 const DELAY_MS = 300;
 
-/** Timeout for a connection to a server that may be frozen. */
-const CONNECT_MS = 3_000;
-
 /**
  * Runs transactions beside the services: each writes many rows, and stays open while others commit and the
  * row counts are folded. Each row is an operation of the history.
@@ -21,7 +19,7 @@ const CONNECT_MS = 3_000;
 export async function runBulkTransactions(
   random: Random,
   { known, history, signal }: { known: KnownItems; history: History; signal: AbortSignal },
-  connect: () => Promise<pg.Client>,
+  databaseUrl: () => Promise<string> | string,
 ) {
   let created = 0;
 
@@ -47,23 +45,19 @@ export async function runBulkTransactions(
     const rows = await write(client, kind);
     await sleep(random.integer(0, OPEN_MS));
     if (random.chance(0.1)) return void (await client.query('rollback'));
-    const isCommitted = await client.query('commit').then(
-      () => true,
-      () => false,
-    );
+    const committed = await client.query('commit').catch(() => undefined);
     for (const row of rows) {
       const { id, title, status } = row;
       const common = { client: 'bulk', service: undefined, startedAt, endedAt: history.now(), path: `/v1/items/${id}` };
+      const seen = { status: 200, body: row };
       // Nothing else may have seen what is deleted.
       if (kind === 'delete')
-        history.operations.push({
-          ...{ ...common, kind: 'read', method: 'GET', key: id, response: { status: 200, body: row } },
-        });
+        history.operations.push({ ...common, kind: 'read', method: 'GET', key: id, response: seen });
       const operation: Operation = {
         ...{ ...common, kind },
         method: ({ create: 'POST', update: 'PUT', delete: 'DELETE' } as const)[kind],
         ...(kind === 'create' ? { body: { title } } : { key: id, ...(kind === 'update' && { body: { status } }) }),
-        ...(isCommitted ? { response: { status: 200, body: { id } } } : { error: 'no response to the commit' }),
+        ...(committed ? { response: { status: 200, body: { id } } } : { error: 'no response to the commit' }),
       };
       history.operations.push(operation);
       known.learn(operation);
@@ -72,21 +66,10 @@ export async function runBulkTransactions(
 
   while (!signal.aborted) {
     try {
-      const client = await connect();
-      await transact(client);
-      await client.end();
+      await withClient(await databaseUrl(), transact);
     } catch {
       // The server is away. Without a commit, nothing has been changed.
     }
     await sleep(random.integer(0, DELAY_MS));
   }
-}
-
-/** Connects to a database whose server may be away. */
-export async function connectTo(connectionString: string) {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_MS });
-  // Without a listener, the end of the server would end the process.
-  client.on('error', () => undefined);
-  await client.connect();
-  return client;
 }

@@ -28,7 +28,10 @@ const DELAY_AFTER_ERROR_MS = 30;
 const MAX_REPETITIONS = 4;
 const REPETITION_DELAY_MS = 100;
 
-/** Maximum time after the seconds of a run in which a client goes on for outcomes that it knows. */
+/** Minimum number of requests whose outcome a client knows: fewer would show little. */
+const MIN_KNOWN = 80;
+
+/** Maximum time after all faults in which a client goes on for outcomes that it knows. */
 const MAX_EXTRA_MS = 60_000;
 
 /** Timeout of a request: a service responds in 3 s, a frozen one 2 s later. */
@@ -79,16 +82,15 @@ interface ClientOptions {
   urls: string[];
   known: KnownItems;
   history: History;
-  seconds: number;
-  /** Minimum number of requests whose outcome the client knows. */
-  minKnown: number;
+  /** Is aborted when all faults have ended. */
+  signal: AbortSignal;
 }
 
 /**
- * Sends one request after another, each to any of the services, until the time has passed. It goes on until it knows the outcomes of
- * enough requests, and of at least half of them.
+ * Sends one request after another, each to any of the services, until all faults have ended. It goes on until it knows the outcomes
+ * of enough requests, and of at least half of them.
  */
-export async function runClient({ name, random, urls, known, history, seconds, minKnown }: ClientOptions) {
+export async function runClient({ name, random, urls, known, history, signal }: ClientOptions) {
   let titles = 0;
   const newTitle = () => `${name}-${(titles += 1)}`;
   const outcomes = { known: 0, unknown: 0 };
@@ -146,8 +148,10 @@ export async function runClient({ name, random, urls, known, history, seconds, m
     return perform({ kind: 'read', method: 'GET', path: `/v1/items/${key}`, key });
   }
 
-  while (history.now() < seconds * 1_000 || outcomes.known < Math.max(minKnown, outcomes.unknown)) {
-    if (history.now() > seconds * 1_000 + MAX_EXTRA_MS)
+  let deadline = Infinity;
+  signal.addEventListener('abort', () => (deadline = history.now() + MAX_EXTRA_MS));
+  while (!signal.aborted || outcomes.known < Math.max(MIN_KNOWN, outcomes.unknown)) {
+    if (history.now() > deadline)
       throw new Error(`${name} knows only ${outcomes.known} outcomes, and misses ${outcomes.unknown}`);
     await act();
     await sleep(random.integer(0, 12));
