@@ -20,11 +20,7 @@ const example = (parse(block('README.md', 'yaml\nservices')) as Compose).service
 const containers = [example, ...registered.map(({ name }) => compose.services[name]!)];
 
 /** Cells of the rows of tables. */
-const tableRows = (page: string) =>
-  page
-    .split('\n')
-    .filter((line) => line.startsWith('| '))
-    .map((row) => row.replace(/^\| | *\|$/g, '').split(/ *\| */));
+const tableRows = (page: string) => Array.from(page.matchAll(/^\| (.*?) *\|$/gm), ([, row]) => row!.split(/ *\| */));
 
 test('README.md says where each service is, and its own README its port by default', () => {
   const rows = tableRows(read('README.md'));
@@ -41,19 +37,19 @@ test('Compose publishes the services, which have no login, on the machine itself
   const ports = [example, ...Object.values(compose.services)].flatMap((container) => container.ports ?? []);
   expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
   for (const { name, localPort, port } of registered)
-    expect(compose.services[name]!.ports).toEqual([expect.stringMatching(`:-${localPort}}:${port}$`)]);
+    expect([name, compose.services[name]?.ports]).toEqual([name, [expect.stringMatching(`:-${localPort}}:${port}$`)]]);
 });
 
 test('Compose gives each service a database as a secret, no rights, no files to write', () => {
+  const urls = registered.map(({ name }) => `${name}-database-url`);
+  expect(registered.flatMap(({ name }) => compose.services[name]?.secrets)).toEqual(urls);
+  expect(compose.services['postgres']!.secrets.sort()).toEqual(['postgres-password', ...urls].sort());
   const restricted = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
   for (const container of containers) {
     const [secret] = container.secrets;
     const environment = { DATABASE_URL_FILE: `/run/secrets/${secret!}` };
     expect(container).toMatchObject({ environment, secrets: [secret], ...restricted });
   }
-  const urls = registered.map(({ name }) => `${name}-database-url`);
-  expect(registered.flatMap(({ name }) => compose.services[name]!.secrets)).toEqual(urls);
-  expect(compose.services['postgres']!.secrets.sort()).toEqual(['postgres-password', ...urls].sort());
 });
 
 test('Prometheus scrapes each service, with the label that the alerts look for', () => {
@@ -68,9 +64,8 @@ test('A release tags the image of each service', () => {
 });
 
 test('Images have the Node.js that the packages have, of the line in .nvmrc', () => {
-  const [, version, line] = /^ARG NODE_IMAGE=docker\.io\/library\/node:((\d+)\.[\d.]+)-/m.exec(
-    read('docker/Dockerfile'),
-  )!;
+  const dockerfile = read('docker/Dockerfile');
+  const [, version, line] = /^ARG NODE_IMAGE=docker\.io\/library\/node:((\d+)\.[\d.]+)-/m.exec(dockerfile)!;
   const { optionalDependencies } = JSON.parse(read('package.json')) as { optionalDependencies: object };
   expect(Object.values(optionalDependencies)).toEqual([version, version]);
   expect(read('.nvmrc').trim()).toBe(line);

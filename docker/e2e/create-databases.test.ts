@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startCluster, type Cluster } from '@rest-services/local-postgres';
+import { afterAll, expect, test } from '@jest/globals';
+import { startCluster } from '@rest-services/local-postgres';
 import { parseConnectionUrl } from '@rest-services/database';
 import { sendJson, startProcess } from '@rest-services/testing';
 import pg from 'pg';
@@ -13,11 +13,7 @@ install('postgresql');
 
 const docker = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'create-databases-'));
-
-let cluster: Cluster;
-beforeAll(async () => {
-  cluster = await startCluster(join(folder, 'cluster'), { durable: false });
-});
+const cluster = await startCluster(join(folder, 'cluster'), { durable: false });
 afterAll(async () => {
   await cluster.stop();
   rmSync(folder, { recursive: true });

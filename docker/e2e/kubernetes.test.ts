@@ -131,23 +131,18 @@ describe('The overlay of items', () => {
   });
 
   test('runs what its namespace admits, with the database as a file of the secret, by allowed settings', () => {
+    const securityContext = {
+      ...{ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+    };
+    const resources = { requests: { memory: '256Mi' }, limits: { memory: '256Mi' } };
+    const volumeMounts = [{ name: 'database', mountPath: '/run/secrets/database' }];
     for (const workload of [Deployment, Job]) {
       const { metadata, spec, kind } = workload;
       expect(metadata).toMatchObject({ name: kind === 'Job' ? 'items-migrate' : 'items', namespace: 'rest-services' });
       expect(spec.template.spec).toMatchObject({
         automountServiceAccountToken: false,
         securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
-        containers: [
-          {
-            securityContext: {
-              readOnlyRootFilesystem: true,
-              allowPrivilegeEscalation: false,
-              capabilities: { drop: ['ALL'] },
-            },
-            resources: { requests: { memory: '256Mi' }, limits: { memory: '256Mi' } },
-            volumeMounts: [{ name: 'database', mountPath: '/run/secrets/database' }],
-          },
-        ],
+        containers: [{ securityContext, resources, volumeMounts }],
         volumes: [{ name: 'database', secret: { secretName: 'items-database' } }],
       });
       const given = environment(workload);
@@ -165,9 +160,7 @@ describe('The overlay of items', () => {
     expect(Job.metadata).toMatchObject({ annotations });
     expect(Job.spec.template.spec.containers).toMatchObject([{ command: ['node', 'main.js', 'migrate'] }]);
     expect(environment(Deployment)['MIGRATE_ON_START']).toBe('false');
-    const lines = readme(
-      'sh\nkubectl create secret generic items-database --dry-run=client --output=yaml \\\n  --from-literal=url',
-    );
+    const lines = readme('sh\nkubectl create secret generic items-database --dry-run=client --output=yaml');
     const { DATABASE_MIGRATION_URL_FILE } = environment(render('overlays/items', changed(lines)).Job);
     expect(DATABASE_MIGRATION_URL_FILE).toBe('/run/secrets/database/migration-url');
   });
@@ -203,8 +196,8 @@ describe('The overlay of items', () => {
 
   test('holds as many database connections as README.md adds up, fewer than a server has', () => {
     // One more pod drains while its successor starts.
-    const serving =
-      objects.HorizontalPodAutoscaler.spec.maxReplicas + Deployment.spec.strategy.rollingUpdate.maxSurge + 1;
+    const replicas = objects.HorizontalPodAutoscaler.spec.maxReplicas;
+    const serving = replicas + Deployment.spec.strategy.rollingUpdate.maxSurge + 1;
     const connections = serving * (Number(environment(Deployment)['DATABASE_POOL_MAX']) + 1);
     for (const text of [
       `= ${connections} connections`,

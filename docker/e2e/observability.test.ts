@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '@rest-services/local-postgres';
+import { afterAll, expect, test } from '@jest/globals';
+import { createTestDatabase } from '@rest-services/local-postgres';
 import { openTestConnection, startProcess } from '@rest-services/testing';
 import { sql } from 'kysely';
 import { parse } from 'yaml';
@@ -28,10 +28,8 @@ const dashboard = JSON.parse(read('grafana/dashboard.json')) as {
   annotations: { list: { expr: string }[] };
 };
 /** Queries of the dashboard, with the variables that Grafana replaces. */
-const dashboardQueries = [
-  ...dashboard.panels.flatMap(({ targets = [] }) => targets),
-  ...dashboard.annotations.list,
-].map(({ expr }) => expr);
+const targets = dashboard.panels.flatMap((panel) => panel.targets ?? []);
+const dashboardQueries = [...targets, ...dashboard.annotations.list].map(({ expr }) => expr);
 
 const firstHour = read('first-hour.md');
 
@@ -41,35 +39,27 @@ const promtool = (...args: string[]) => execFileSync('promtool', args, { cwd: fo
 /** Metrics that have a value only after a check or a fold in the background. */
 const FOUND_OUT = ['database_table_rows', 'database_migrations', 'database_row_counts_folded_timestamp_seconds'];
 
-let database: TestDatabase;
-let metrics: string;
-let labels: Map<string, string[]>;
-
 // Starts the items service with every optional metric.
-beforeAll(async () => {
-  database = await createTestDatabase();
-  const service = startProcess(main, { DATABASE_URL: database.url, DATABASE_READ_URL: database.url });
-  const url = await service.listening();
-  // Until there is a request, none has a route and a status; a 400 of Node.js itself has its own metric.
-  await fetch(`${url}/v1/items`);
-  await fetch(`${url}/v1/items`, { headers: { 'x-long': 'a'.repeat(20_000) } });
-  do metrics = await (await fetch(`${url}/metrics`)).text();
-  while (!FOUND_OUT.every((name) => metrics.includes(`\n${name}{`)));
-  service.child.kill('SIGKILL');
-  await service.ended;
-  labels = labelsByName();
-});
+const database = await createTestDatabase();
+const service = startProcess(main, { DATABASE_URL: database.url, DATABASE_READ_URL: database.url });
+const url = await service.listening();
+// Until there is a request, none has a route and a status; a 400 of Node.js itself has its own metric.
+await fetch(`${url}/v1/items`);
+await fetch(`${url}/v1/items`, { headers: { 'x-long': 'a'.repeat(20_000) } });
+let metrics: string;
+do metrics = await (await fetch(`${url}/metrics`)).text();
+while (!FOUND_OUT.every((name) => metrics.includes(`\n${name}{`)));
+service.child.kill('SIGKILL');
+await service.ended;
 afterAll(() => database.drop());
-
-/** Labels of each metric. A histogram stands under its own name, without `le`. */
-function labelsByName() {
-  const families = metrics.split(/^# HELP /m).slice(1);
-  const labelsIn = (family: string) => namedIn(family, /[{,](\w+)="/g).filter((name) => !/^(le|quantile)$/.test(name));
-  return new Map(families.map((family) => [/\w+/.exec(family)![0], labelsIn(family)]));
-}
 
 /** Matches of the first group, each once. */
 const namedIn = (text: string, pattern: RegExp) => [...new Set([...text.matchAll(pattern)].map(([, name]) => name!))];
+
+/** Labels of each metric. A histogram stands under its own name, without `le`. */
+const families = metrics.split(/^# HELP /m).slice(1);
+const labelsIn = (family: string) => namedIn(family, /[{,](\w+)="/g).filter((name) => !/^(le|quantile)$/.test(name));
+const labels = new Map(families.map((family) => [/\w+/.exec(family)![0], labelsIn(family)]));
 
 test('promtool check metrics finds nothing in /metrics', () => {
   expect(execFileSync('promtool', ['check', 'metrics'], { input: metrics, encoding: 'utf8' })).toBe('');
@@ -78,9 +68,9 @@ test('promtool check metrics finds nothing in /metrics', () => {
 test('docker/metrics.md lists the metrics that a service has, each with its labels', () => {
   const page = read('../metrics.md');
   const listed = namedIn(page, /^- `([a-z_]+(?:\*|\{[a-z_,]+\})?)`: /gm);
-  const families = listed.flatMap((name) => (name.endsWith('*') ? name.slice(0, -1) : []));
+  const groups = listed.flatMap((name) => (name.endsWith('*') ? name.slice(0, -1) : []));
   const present = [...labels]
-    .filter(([name]) => !families.some((family) => name.startsWith(family)))
+    .filter(([name]) => !groups.some((group) => name.startsWith(group)))
     .map(([name, own]) => (own.length > 0 ? `${name}{${own.join(',')}}` : name));
   expect(listed.filter((name) => !name.endsWith('*')).sort()).toEqual(present.sort());
 });
@@ -122,7 +112,9 @@ test('the queries for a session that waits show the one that blocks it', async (
   const holder = await db.startTransaction().execute();
   await sql`lock table note`.execute(holder);
   const read = sql`select from note`.execute(db);
-  const blocked = sql`select from pg_stat_activity where cardinality(pg_blocking_pids(pid)) > 0`;
+  // Migrations of other test files wait on this server, too.
+  const blocked = sql`select from pg_stat_activity
+    where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`;
   while ((await blocked.execute(db)).rows.length === 0);
   for (const query of queries) {
     const { rows } = await sql.raw<{ state: string }>(query).execute(db);
@@ -137,10 +129,8 @@ test('promtool accepts the configuration, the rules, their tests, and the querie
   promtool('check', 'config', 'prometheus.yml');
   promtool('check', 'rules', 'rules.yml');
   promtool('test', 'rules', 'rules.test.yml');
-  const recordings = dashboardQueries.map((expr, index) => ({
-    record: `dashboard:${index}`,
-    expr: expr.replaceAll('$__rate_interval', '1m'),
-  }));
+  const exprs = dashboardQueries.map((expr) => expr.replaceAll('$__rate_interval', '1m'));
+  const recordings = exprs.map((expr, index) => ({ record: `dashboard:${index}`, expr }));
   const file = JSON.stringify({ groups: [{ name: 'dashboard', rules: recordings }] });
   execFileSync('bash', ['-c', 'promtool check rules <(echo "$0")', file]);
 });

@@ -72,12 +72,9 @@ export async function startProgram(name: string, args: string[], files: Record<s
 async function listening(port: number) {
   for (;;) {
     const socket = connect(port, '127.0.0.1');
-    const isOpen = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
+    const connected = await once(socket, 'connect').catch(() => undefined);
     socket.destroy();
-    if (isOpen) return;
+    if (connected) return;
     await sleep(20);
   }
 }

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
-import { sendJson, startService, type TestService } from '@rest-services/testing';
+import { sendJson, startService } from '@rest-services/testing';
 import { block, install, main, startProgram } from './program.ts';
 
 // Proxies of Debian before the service that compress JSON: one as it is, one with the lines of docker/operate.md.
@@ -42,10 +42,7 @@ http {
 }
 `;
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService(main, { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' });
-});
+const service = await startService(main, { NODE_ENV: 'production', SHUTDOWN_DELAY_MS: '0' });
 afterAll(() => service.stop());
 
 test.each([

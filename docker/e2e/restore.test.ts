@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
 import { freePort } from '@rest-services/local-postgres';
 import { startProcess } from '@rest-services/testing';
 import { asUnprivileged, block, install, main, temporaryFolder } from './program.ts';
@@ -12,28 +12,27 @@ install('postgresql');
 
 const programs = globSync('/usr/lib/postgresql/*/bin').sort().at(-1)!;
 
-let folder: string;
-let env: NodeJS.ProcessEnv;
-beforeAll(async () => {
-  folder = await temporaryFolder('restore');
-  const port = `${await freePort()}`;
-  env = { PATH: `${programs}:${process.env.PATH}`, PGHOST: '127.0.0.1', PGPORT: port, PGUSER: 'postgres' };
-  for (const name of ['source', 'target']) env[name.toUpperCase()] = `postgres://postgres@127.0.0.1:${port}/${name}`;
-  sh(`mkdir -p /backup/wal
-    initdb --pgdata=data --username=postgres --auth=trust --encoding=UTF8 --locale=C --no-sync
-    echo "unix_socket_directories = ''" >> data/postgresql.conf
-    pg_ctl --pgdata=data --log=log start`);
-});
-afterAll(async () => {
-  for (const data of ['data', 'restored']) sh(`pg_ctl --pgdata=${data} --mode=immediate stop 2> log.stop || true`);
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = await temporaryFolder('restore');
+const port = `${await freePort()}`;
+const env: NodeJS.ProcessEnv = {
+  ...{ PATH: `${programs}:${process.env.PATH}`, PGHOST: '127.0.0.1', PGPORT: port, PGUSER: 'postgres' },
+  ...{ SOURCE: `postgres://postgres@127.0.0.1:${port}/source`, TARGET: `postgres://postgres@127.0.0.1:${port}/target` },
+};
 
 /** Runs lines in the folder, in which /backup and /restored are. */
 const sh = (script: string) =>
   execFileSync('sh', ['-ec', script.replaceAll(/\/(backup|restored)\b/g, `${folder}/$1`)], {
     ...{ ...asUnprivileged, cwd: folder, env, encoding: 'utf8' },
   });
+
+sh(`mkdir -p /backup/wal
+  initdb --pgdata=data --username=postgres --auth=trust --encoding=UTF8 --locale=C --no-sync
+  echo "unix_socket_directories = ''" >> data/postgresql.conf
+  pg_ctl --pgdata=data --log=log start`);
+afterAll(async () => {
+  for (const data of ['data', 'restored']) sh(`pg_ctl --pgdata=${data} --mode=immediate stop 2> log.stop || true`);
+  await rm(folder, { recursive: true, force: true });
+});
 
 type Name = 'source' | 'target';
 

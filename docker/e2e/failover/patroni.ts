@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, signalServer } from '@rest-services/local-postgres';
-import { closedAtEnd, openTestConnection } from '@rest-services/testing';
-import { sql } from 'kysely';
+import { closedAtEnd } from '@rest-services/testing';
 import { parse } from 'yaml';
 import { block, install, startProgram } from '../program.ts';
 
@@ -23,16 +22,17 @@ export type Member = Awaited<ReturnType<typeof startMember>>;
 
 /**
  * Starts three members, their etcd, and an HAProxy that leads to the leader, with the settings of docker/high-availability.md.
- * Resolves when the standbys stream, one of them as a synchronous standby.
+ * Resolves when one of the standbys is synchronous.
  */
 export async function startPatroni() {
   const members: Member[] = [];
-  // A member that has not started, or is lost, has no processes.
+  // A member that is lost has no processes.
   const stop = closedAtEnd(() => Promise.allSettled(members.map(lose)));
   const etcdPort = await startEtcd();
   for (const name of ['member1', 'member2', 'member3']) members.push(await startMember(name, etcdPort));
   const haproxyPort = await startHaproxy(members);
-  const running = () => members.filter(({ isRunning }) => isRunning);
+  // A member that is silent or lost was sent a signal.
+  const running = () => members.filter(({ patroni }) => !patroni.killed);
 
   /** Waits for a member that holds the leader key and whose PostgreSQL is promoted. */
   const leader = () =>
@@ -44,20 +44,18 @@ export async function startPatroni() {
       return undefined;
     });
 
-  /** Waits until all other running members stream from the leader. @returns the standby that commits wait for */
-  const streaming = () =>
+  /** Waits for a running standby that commits wait for. */
+  const synchronousStandby = () =>
     eventually(async () => {
-      const member = await leader();
-      if ((await streamingFrom(urlOf(member.port, 'postgres'))) !== running().length - 1) return undefined;
-      const { members: all = [] } = await getJson(member, 'cluster');
+      const { members: all = [] } = await getJson(await leader(), 'cluster');
       const chosen = all.find(({ role }) => role === 'sync_standby')?.name;
-      return members.find(({ name }) => name === chosen);
+      return running().find(({ name }) => name === chosen);
     });
 
-  await streaming();
+  await synchronousStandby();
   return {
     leader,
-    streaming,
+    synchronousStandby,
     haproxyUrl: (database: string) => urlOf(haproxyPort, database),
     leaderUrl: async (database: string) => urlOf((await leader()).port, database),
 
@@ -69,18 +67,9 @@ export async function startPatroni() {
     },
 
     /** Stops all processes of a member, as a hypervisor that pauses its machine. Its sockets stay open, and nothing is sent on them. */
-    freeze: async (member: Member) => {
-      member.isRunning = false;
+    silence: async (member: Member) => {
       member.patroni.kill('SIGSTOP');
       await signalServer(await postmasterOf(member), 'SIGSTOP');
-    },
-
-    /** Lets a frozen member continue in its former role, and waits until it streams. */
-    thaw: async (member: Member) => {
-      await signalServer(await postmasterOf(member), 'SIGCONT');
-      member.patroni.kill('SIGCONT');
-      member.isRunning = true;
-      await streaming();
     },
 
     lose,
@@ -90,7 +79,6 @@ export async function startPatroni() {
 
 /** Kills all processes of a member at once, as the loss of its machine would. Its sockets are closed. */
 async function lose(member: Member) {
-  member.isRunning = false;
   member.patroni.kill('SIGKILL');
   const [postmaster, ...children] = await signalServer(await postmasterOf(member), 'SIGSTOP');
   // They must not see the postmaster's death: a commit that waits for the standby would become visible to queries.
@@ -101,29 +89,17 @@ async function lose(member: Member) {
 const postmasterOf = async ({ folder }: { folder: string }) =>
   parseInt(await readFile(join(folder, 'data/postmaster.pid'), 'utf8'), 10);
 
-/** Number of standbys that stream from a server. */
-async function streamingFrom(url: string) {
-  const db = openTestConnection<unknown>(url);
-  try {
-    return (await sql`select from pg_stat_replication where state = 'streaming'`.execute(db)).rows.length;
-  } finally {
-    await db.destroy();
-  }
-}
-
 const urlOf = (port: number, database: string) => `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/${database}`;
 
 async function startEtcd() {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const peerUrl = `http://127.0.0.1:${await freePort()}`;
   const args = [
     '--data-dir=FOLDER/data',
     `--listen-client-urls=${url}`,
     `--advertise-client-urls=${url}`,
-    `--listen-peer-urls=${peerUrl}`,
-    `--initial-advertise-peer-urls=${peerUrl}`,
-    `--initial-cluster=default=${peerUrl}`,
+    // It has no peers.
+    '--listen-peer-urls=http://127.0.0.1:0',
     '--logger=zap',
     '--log-level=error',
     '--enable-v2',
@@ -174,8 +150,7 @@ async function startMember(name: string, etcdPort: number) {
   };
   const cfg = JSON.stringify(settings);
   const { child: patroni, folder } = await startProgram('patroni', ['FOLDER/cfg'], { cfg }, apiPort);
-  // It is running until it is frozen or lost.
-  return { name, port, apiPort, folder, patroni, isRunning: true };
+  return { name, port, apiPort, folder, patroni };
 }
 
 /** Repeats an attempt until it returns something. */

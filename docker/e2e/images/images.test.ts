@@ -147,9 +147,8 @@ describe.each(services())('The image of $name', ({ name: app, path, client }) =>
 });
 
 describe('RUNTIME_IMAGE and NODE_IMAGE', () => {
-  const [base, builder, image] = ['runtime', 'builder', 'items'].map(
-    (name) => `localhost/rest-services-test-${name}:${process.pid}`,
-  ) as [string, string, string];
+  const tagOf = (name: string) => `localhost/rest-services-test-${name}:${process.pid}`;
+  const [base, builder, image] = [tagOf('runtime'), tagOf('builder'), tagOf('items')];
   let folder: string;
 
   beforeAll(async () => {
@@ -176,10 +175,8 @@ describe('RUNTIME_IMAGE and NODE_IMAGE', () => {
     const isSource = (file: string) => !/\/(node_modules|dist|\.git|\.nx|\.data)$/.test(file);
     await cp(workspace, clone, { recursive: true, filter: isSource });
     execFileSync('chmod', ['-R', 'go=', clone]);
-    const args = ['APP=items', `RUNTIME_IMAGE=${base}`, `NODE_IMAGE=${builder}`].flatMap((each) => [
-      '--build-arg',
-      each,
-    ]);
+    const values = ['APP=items', `RUNTIME_IMAGE=${base}`, `NODE_IMAGE=${builder}`];
+    const args = values.flatMap((each) => ['--build-arg', each]);
     await succeed(...build, ...args, '--tag', image, '--file', join(workspace, 'docker/Dockerfile'), clone);
   }, BUILD_MS);
 
