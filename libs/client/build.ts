@@ -28,22 +28,12 @@ await build({
   minify: true,
   logLevel: 'warning',
 });
-const [types] = generateDtsBundle(
-  [
-    {
-      filePath: 'src/index.ts',
-      libraries: { inlinedLibraries: BUNDLED },
-      output: { exportReferencedTypes: false, noBanner: true },
-    },
-  ],
-  { preferredConfigPath: '../../tsconfig.base.json' },
-);
+const entry = { filePath: 'src/index.ts', libraries: { inlinedLibraries: BUNDLED } };
+const output = { exportReferencedTypes: false, noBanner: true };
+const [types] = generateDtsBundle([{ ...entry, output }], { preferredConfigPath: '../../tsconfig.base.json' });
 await writeFile('dist/index.d.ts', types!);
 
-const { name, version, description, license, type, engines } = (await readJson('package.json')) as Record<
-  string,
-  unknown
->;
+const { name, version, description, license, type, engines } = (await readJson('package.json')) as Package;
 const manifest = {
   ...{ name, version, description, license, type, engines },
   exports: { types: './index.d.ts', default: './index.js' },
@@ -56,12 +46,14 @@ await cp('../../LICENSE', 'dist/LICENSE');
 const licenses = await Promise.all(BUNDLED.map((bundled) => describePackage(join('../../node_modules', bundled))));
 await writeFile('dist/licenses.txt', licenses.join('\n'));
 
+type Package = Record<'name' | 'version' | 'description' | 'license' | 'type' | 'engines', string>;
+
 async function readJson(file: string) {
   return JSON.parse(await readFile(file, 'utf8')) as unknown;
 }
 
 /** Name, version and licence of a package. */
 async function describePackage(folder: string) {
-  const { name, version } = (await readJson(join(folder, 'package.json'))) as { name: string; version: string };
+  const { name, version } = (await readJson(join(folder, 'package.json'))) as Package;
   return `${name} ${version}\n\n${await readFile(join(folder, 'LICENSE'), 'utf8')}`;
 }

@@ -1,26 +1,27 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startService, useProxy } from '@rest-services/testing';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { closedAtEnd, startService, useProxy } from '@rest-services/testing';
+import { chromium } from 'playwright-core';
 
 const run = promisify(execFile);
 const dist = join(import.meta.dirname, '../dist');
 const folder = mkdtempSync(join(tmpdir(), 'client-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-let packed: { filename: string; files: { path: string }[] };
-beforeAll(async () => {
-  const { stdout } = await npm(folder, 'pack', dist, '--json');
-  [packed] = JSON.parse(stdout) as [typeof packed];
-});
-
 /** Runs npm without the settings that npm has given to the script of this test. */
 const npm = (cwd: string, ...args: string[]) =>
   run('npm', args, { cwd, env: { PATH: process.env.PATH, HOME: folder } });
+
+const { stdout: packing } = await npm(folder, 'pack', dist, '--json');
+const [packed] = JSON.parse(packing) as [{ filename: string; files: { path: string }[] }];
 
 /** Installs the package in an empty folder, without network. */
 async function install(name: string) {
@@ -53,6 +54,26 @@ test('The package installs in an empty folder without network, and runs the line
   const required = `const { itemsClient, unwrap } = require('@rest-services/client');
     void unwrap(itemsClient({ baseUrl: '${service.url}' }).GET('/v1/items/summary')).then(({ total }) => console.log(total));`;
   expect((await node('--eval', required)).stdout).toMatch(/^\d+\n$/);
+});
+
+test('The package runs the same lines as it is in a page from another origin', async () => {
+  const files: Record<string, string> = { '/': '', '/index.js': readFileSync(join(dist, 'index.js'), 'utf8') };
+  const server = createServer(({ url = '' }, response) => {
+    response.setHeader('content-type', url === '/' ? 'text/html' : 'text/javascript').end(files[url]);
+  });
+  await once(server.listen(0, '127.0.0.1').unref(), 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const service = await startService('../../apps/items/dist/main.js', { NODE_ENV: 'production', CORS_ORIGIN: origin });
+  const { source, printed } = readmeExample(service.url);
+  files['/lines.js'] = source.replace('@rest-services/client', '/index.js');
+  const browser = await chromium.connect(process.env.TEST_BROWSER_URL!);
+  closedAtEnd(() => browser.close());
+  const page = await browser.newPage();
+  let output = '';
+  page.on('console', (message) => (output += message.type() === 'log' ? `${message.text()}\n` : ''));
+  await page.goto(origin);
+  await page.evaluate(`import('/lines.js')`);
+  expect(output).toBe(printed);
 });
 
 test('Lines of README.md update with fetch, again after a 503', async () => {

@@ -19,10 +19,8 @@ export async function* pages<Paths extends object, Path extends ClientPathsWithM
 ): AsyncGenerator<MethodResponse<Client<Paths>, 'get', Path>> {
   type Body = MethodResponse<Client<Paths>, 'get', Path>;
   // The client's type says what it responds only where the path is known.
-  const get = client.GET as (
-    path: Path,
-    options: object,
-  ) => Promise<{ data?: Body; error?: ErrorBody; response: Response }>;
+  type Call = Promise<{ data?: Body; error?: ErrorBody; response: Response }>;
+  const get = client.GET as (path: Path, options: object) => Call;
   let url: URL | undefined;
   const followLink = { onRequest: ({ request }: { request: Request }) => url && new Request(url, request) };
   do {
