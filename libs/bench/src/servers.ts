@@ -1,14 +1,24 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseEnv } from 'node:util';
 import { freePort } from '@rest-services/local-postgres';
-import { imageEnvironment, imageFlags } from './image-environment.ts';
 
 const START_LIMIT_MS = 30_000;
 
 /** Unit of CPU time in `/proc`, the same on all architectures. */
 const TICK_US = 10_000;
+
+const dockerfile = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docker', 'Dockerfile'), 'utf8');
+
+/** Environment of the images, so that a benchmark measures production's settings of Node.js and its allocator. */
+const imageEnvironment = parseEnv(/^ENV (.+?)( \\)?$/m.exec(dockerfile)![1]!.replaceAll(/ (?=\w+=)/g, '\n'));
+
+/** V8 flags of the images' command, which `NODE_OPTIONS` does not allow. */
+const imageFlags = (JSON.parse(/^CMD (.+)$/m.exec(dockerfile)![1]!) as string[]).slice(1, -1);
 
 export interface Server {
   url: string;
