@@ -15,15 +15,13 @@ export const PageQuery = Type.Object({
 });
 
 /**
- * Offset and number of the records of a page. Both numbers stay within what JavaScript and a PostgreSQL bigint hold exactly, where no
+ * Offset and number of the records of a page. The offset stays within what JavaScript and a PostgreSQL bigint hold exactly, where no
  * table has rows any more, so that a page of any number is a valid, empty page.
  */
-export function offsetAndLimit({ page = 1, limit = defaultLimit }: Static<typeof PageQuery>): {
-  offset: number;
-  limit: number;
-} {
-  return { offset: exact((page - 1) * limit), limit: exact(limit) };
-}
+export const offsetAndLimit = ({ page = 1, limit = defaultLimit }: Static<typeof PageQuery>) => ({
+  offset: Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER),
+  limit,
+});
 
 /** Schemas of the headers that `pageHeaders` makes, for the `headers` of a response's schema. */
 export const PageHeaders = {
@@ -54,5 +52,3 @@ export function pageHeaders({ page = 1, limit }: Static<typeof PageQuery>, total
     'x-total-count': total,
   };
 }
-
-const exact = (count: number) => Math.min(count, Number.MAX_SAFE_INTEGER);
