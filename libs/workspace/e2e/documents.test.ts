@@ -106,9 +106,6 @@ async function importDocument(data: string, options: object) {
   const converted = await new Promise<Converted>((resolve, reject) =>
     convertV2({ type: 'string', data }, options, (error, result) => (error ? reject(error) : resolve(result))),
   );
-  const requestsOf = ({ item = [], request }: Folder): Request[] => [
-    ...(request ? [request] : []),
-    ...item.flatMap(requestsOf),
-  ];
+  const requestsOf = ({ item = [], request }: Folder): Request[] => [request ?? [], item.flatMap(requestsOf)].flat();
   return converted.output.flatMap(({ data: folder }) => requestsOf(folder));
 }

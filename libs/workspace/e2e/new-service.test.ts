@@ -1,23 +1,21 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, expect, test } from '@jest/globals';
+import { afterAll, expect, jest, test } from '@jest/globals';
 import { copyWorkspace, git, plainEnvironment } from './copy.ts';
+import { type } from './terminal.ts';
 
 const copy = mkdtempSync(join(tmpdir(), 'new-service-'));
 afterAll(() => rmSync(copy, { recursive: true }));
 const read = (file: string) => readFileSync(join(copy, file), 'utf8');
 
-/** Types a line in the copy. What it writes is in the message of the error when it fails. */
-async function type(line: string) {
-  const PATH = `${join(copy, 'node_modules/.bin')}:${plainEnvironment.PATH}`;
-  const env = { ...plainEnvironment, PATH, NODE_OPTIONS: '--experimental-vm-modules' };
-  await promisify(execFile)('bash', ['-ec', line], { cwd: copy, env, maxBuffer: Infinity }).catch((error: unknown) => {
-    const { stdout, stderr } = error as { stdout: string; stderr: string };
-    throw new Error(line + stdout + stderr, { cause: error });
-  });
+const PATH = `${join(copy, 'node_modules/.bin')}:${plainEnvironment.PATH}`;
+const env = { ...plainEnvironment, PATH, NODE_OPTIONS: '--experimental-vm-modules' };
+
+/** Types lines in the copy. */
+async function run(lines: string) {
+  const { code, output, errors } = await type(`set -e\n${lines}`, { cwd: copy, env }).ended;
+  expect(code === 0 || output + errors).toBe(true);
 }
 
 /** What names items in a file that names all services, as text that is put behind a copy of it for notes. */
@@ -38,24 +36,19 @@ function nameNotes() {
   }
 }
 
-/** Limit for a whole run of a service's tests, on a machine that is busy. */
-const TIMEOUT_MS = 900_000;
+// A whole run of a service's tests, on a machine that is busy.
+jest.setTimeout(900_000);
 
-test(
-  'The lines of CONTRIBUTING.md make a service that passes all checks, its build and tests',
-  async () => {
-    copyWorkspace(copy);
-    const [, recipe] = /^## Start a service\n.*?```sh\n(.*?)```/ms.exec(read('CONTRIBUTING.md'))!;
-    // This is what npm install does, which needs the network.
-    await type(recipe!.replace(/^npm install$/m, 'ln -s ../../apps/notes node_modules/@rest-services/notes'));
-    nameNotes();
-    const written = git(copy, 'ls-files', '--modified', '--others', '--exclude-standard').trim().split('\n');
-    await type(`prettier --check ${written.join(' ')}`);
-    await type(
-      'oxlint --deny-warnings apps/notes && node libs/workspace/src/check-imports.ts && nx build client && tsc',
-    );
-    await type('nx test notes');
-    await type('jest --config docker/e2e/jest.config.mjs compose kubernetes');
-  },
-  TIMEOUT_MS,
-);
+test('The lines of CONTRIBUTING.md make a service that passes all checks, its build and tests', async () => {
+  copyWorkspace(copy);
+  const [, recipe] = /^## Start a service\n.*?```sh\n(.*?)```/ms.exec(read('CONTRIBUTING.md'))!;
+  // This is what npm install does, which needs the network.
+  await run(recipe!.replace(/^npm install$/m, 'ln -s ../../apps/notes node_modules/@rest-services/notes'));
+  nameNotes();
+  const written = git(copy, 'ls-files', '--modified', '--others', '--exclude-standard').trim().split('\n');
+  await run(`prettier --check ${written.join(' ')}`);
+  await run('oxlint --deny-warnings apps/notes && node libs/workspace/src/check-imports.ts');
+  await run('nx build client && tsc');
+  await run('nx test notes');
+  await run('jest --config docker/e2e/jest.config.mjs compose kubernetes');
+});
