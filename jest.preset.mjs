@@ -7,4 +7,6 @@ export default {
   maxWorkers: 2,
   // For a machine that is busy with something else: a test takes up to 30 s on one that is not.
   testTimeout: 180_000,
+  // A busy machine takes longer than Jest's half second to free the memory of a worker whose event loop has ended.
+  workerGracefulExitTimeout: 60_000,
 };
