@@ -156,16 +156,19 @@ describe('PUT /v1/items/:id', () => {
     expect(await read(id)).toMatchObject(expected);
   });
 
-  test('refreshes updated_at and keeps created_at', async () => {
+  test('refreshes updated_at, to no earlier time, and keeps created_at', async () => {
     const id = await create();
-    await service.db
-      .updateTable('item')
-      .set({ created_at: '1970-01-01T00:00Z', updated_at: '1970-01-01T00:00Z' })
-      .execute();
-    await send('PUT', `/v1/items/${id}`, { title: 'Buy milk' });
-    const { created_at, updated_at } = await read(id);
-    expect(created_at).toBe('1970-01-01T00:00:00.000Z');
+    const [longAgo, ahead] = ['1970-01-01T00:00:00.000Z', '2100-01-01T00:00:00.000Z'];
+    const changedAfter = async (updated_at: string) => {
+      await service.db.updateTable('item').set({ created_at: longAgo, updated_at }).execute();
+      await send('PUT', `/v1/items/${id}`, { title: 'Buy milk' });
+      return read(id);
+    };
+    const { created_at, updated_at } = await changedAfter(longAgo);
+    expect(created_at).toBe(longAgo);
     expect(Date.now() - Date.parse(updated_at)).toBeLessThan(60_000);
+    // As after a clock that was set back, or a wait for a change that began later.
+    expect((await changedAfter(ahead)).updated_at).toBe(ahead);
   });
 
   test('accepts the whole row that was read, and changes no other', async () => {
