@@ -6,14 +6,18 @@ import { OverloadedError } from '@rest-services/errors';
 import { sql } from 'kysely';
 import { database, open } from './open-database.ts';
 
+/** Messages by which a server accepts a login, and is ready. */
+const LOGGED_IN = 'R\0\0\0\b\0\0\0\0Z\0\0\0\u0005I';
+
 /**
  * Opens a way to the server on which `refuse` makes each further connection fail with a code: a SQLSTATE, or ECONNRESET.
- * `ended` says which side has ended a connection first.
+ * `ended` says which side has ended a connection first. @param before messages that precede a refusal
  */
-async function openWay(code: string) {
+async function openWay(code: string, before = '') {
   const { hostname, port } = new URL(database.url);
-  const refusal = Buffer.from(`E....SFATAL\0C${code}\0Mrefused\0\0`);
-  refusal.writeInt32BE(refusal.length - 1, 1);
+  const fatal = Buffer.from(`E....SFATAL\0C${code}\0Mrefused\0\0`);
+  fatal.writeInt32BE(fatal.length - 1, 1);
+  const refusal = before + fatal.toString();
   let isRefusing = false;
   const ended = Promise.withResolvers<'client' | 'server'>();
   const proxy = createServer((client) => {
@@ -39,6 +43,13 @@ test('A connection whose login fails is closed, for which the server would wait 
     sql`select 1`.execute(open({ url: Object.assign(new URL(url), { password: '' }).href })),
   ).rejects.toThrow();
   expect(await ended).toBe('client');
+});
+
+test('A session that the server ends in the moment of its login fails one request, and no more', async () => {
+  const { url, refuse } = await openWay('57P01', LOGGED_IN);
+  refuse();
+  const db = open({ url });
+  for (let turn = 0; turn < 2; turn += 1) await expect(sql`select 1`.execute(db)).rejects.toThrow();
 });
 
 const refusals = ['53300', '57P03', 'ECONNRESET'];

@@ -4,7 +4,7 @@ import { FINAL_CLIENT, findViolations } from './checks/checks.ts';
 import { runBulkTransactions } from './clients/bulk.ts';
 import { KnownItems, runClient, send, WHOLE_LIST } from './clients/clients.ts';
 import { Random } from './clients/random.ts';
-import { History, isDone, list, rowsOf, type Request } from './history.ts';
+import { describe, History, isDone, list, rowsOf, type Request } from './history.ts';
 
 export type { History } from './history.ts';
 
@@ -77,7 +77,7 @@ export async function runSeed({ seed, urls, databaseUrl, fault }: RunOptions) {
       const operation = await history.record(client, service, request, send(urls[service]!, request));
       if (isDone(operation)) return operation;
       await sleep(PROBE_INTERVAL_MS);
-      if (history.now() > deadline) throw new Error(`Service ${service} does not respond without faults`);
+      if (history.now() > deadline) throw new Error(`Not done without faults: ${describe(operation)}`);
     }
   }
 }

@@ -5,11 +5,12 @@ import pg from 'pg';
  * server gives up, after a minute: one for each request would take all connections of the server.
  */
 export class LoginClient extends pg.Client {
-  override async connect(callback?: (error: never, client: pg.Client) => void) {
-    let failure: unknown = null;
-    await super.connect().catch((error: unknown) => (failure = error));
-    if (failure !== null) void this.end();
-    callback?.(failure as never, this);
-    return this;
+  /** As pg-pool calls it. */
+  override connect(callback?: (error: never, client: pg.Client) => void): never {
+    // Without a promise: pg-pool has to listen before the driver reads on, where the server may have ended the session.
+    return super.connect((error: Error) => {
+      if (error) void this.end();
+      callback?.(error as never, this);
+    }) as never;
   }
 }
