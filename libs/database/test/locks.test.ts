@@ -93,8 +93,10 @@ test.each<[string, string, (ids: number[]) => Promise<unknown>[]]>([
   const ids = await createAll('a', 'b', 'c');
   const { waiting } = await whileHolding(sql`insert into note (title) values (${title})`, async () => {
     const [waiting, ...others] = ask(ids).map(outcome);
-    const busy = { code: undefined };
-    for (const other of others) expect([{ value: expect.anything() }, busy]).toContainEqual(await other);
+    const [served, busy] = [{ value: expect.anything() }, { code: undefined }];
+    const outcomes = await Promise.all(others);
+    for (const each of outcomes) expect([served, busy]).toContainEqual(each);
+    expect(outcomes).toContainEqual(served);
     return { waiting };
   });
   expect(await waiting).toEqual({ code: '23505' });

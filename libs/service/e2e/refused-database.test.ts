@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { sql } from 'kysely';
+import { isNotUpYet } from '../src/commands.ts';
 import { isNotSlow, notes } from '../test/process/notes-process.ts';
 
 const urlWith = (parts: Partial<URL>, search: Record<string, string> = {}) =>
@@ -25,6 +26,10 @@ describe('The process exits with 1 and does not retry when the database', () => 
     ['does not exist', { pathname: '/nowhere' }, {}, { code: '3D000' }],
     ['server has no TLS', {}, { sslmode: 'verify-full' }, { message: 'The server does not support SSL connections' }],
   ])('%s', (_, parts, search, error) => expectRefused(urlWith(parts, search), error));
+
+  test.each(['CERT_HAS_EXPIRED', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'])('has a certificate with %s', (code) => {
+    expect(isNotUpYet(Object.assign(new Error(), { code }))).toBe(false);
+  });
 
   test('has another encoding than UTF8', async () => {
     const name = `${new URL(notes.database.url).pathname.slice(1)}_latin1`;

@@ -72,7 +72,7 @@ export async function recountTables(log: FastifyBaseLogger, connection: Connecti
   await db.destroy();
 }
 
-const isNotUpYet = (error: unknown) => error instanceof OverloadedError || NOT_UP_YET.test(errorCode(error));
+export const isNotUpYet = (error: unknown) => error instanceof OverloadedError || NOT_UP_YET.test(errorCode(error));
 
 /** @throws the last error after a minute, or the first error that does not go away by waiting */
 async function whenUp<Result>(query: () => Promise<Result>, log: FastifyBaseLogger) {

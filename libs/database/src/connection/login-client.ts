@@ -6,11 +6,12 @@ import pg from 'pg';
  */
 export class LoginClient extends pg.Client {
   /** As pg-pool calls it. */
-  override connect(callback?: (error: never, client: pg.Client) => void): never {
+  override connect(callback?: (error: never, client: pg.Client) => void) {
     // Without a promise: pg-pool has to listen before the driver reads on, where the server may have ended the session.
-    return super.connect((error: Error) => {
+    super.connect((error: Error | null) => {
       if (error) void this.end();
       callback?.(error as never, this);
-    }) as never;
+    });
+    return this as never;
   }
 }

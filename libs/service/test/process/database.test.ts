@@ -54,6 +54,7 @@ test('a password that changes in DATABASE_URL_FILE is taken by new connections, 
     const ended = sql`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${username}`;
     const { length } = (await ended.execute(db)).rows;
     await service.logged(() => service.log.filter(({ msg }) => msg === 'database connection lost').length >= length);
+    expect((await scrape(notesUrl)).get('database_connections_lost_total')).toBeGreaterThan(0);
     await createNote(notesUrl);
     expect((await getJson(`${notesUrl}/notes`))[1]).toHaveLength(2);
     service.child.kill('SIGKILL');
