@@ -84,36 +84,34 @@ test('What was typed survives a reload and leaving the page, until it is discard
   expect([await description().inputValue(), await page().getByText(kept).count()]).toEqual(['', 0]);
 });
 
-test.each(['‹', 'Back', 'Save', 'Cancel', 'Escape', 'Save after a reload'])(
-  'A todo that was opened from the list leads back to it as it was by %s',
-  async (way) => {
-    await page().setViewportSize(phone);
-    await storeMany(60);
-    await store('Other');
-    await open('/todos?show=open&q=number');
-    await checkbox('Todo number 60').waitFor();
-    await ui.scrollDown(1_500);
-    if (way === '‹' || way === 'Back') await link('Details: Todo number 40').click();
-    else {
-      await ui.openForm('Todo number 40');
-      await hasFocus('textarea');
-      if (way === 'Save after a reload') await page().reload();
-      await description().fill('Number forty');
-      if (way === 'Escape') await page().keyboard.press('Escape');
-      else if (way === 'Cancel') await link('Cancel').click();
-      else await button('Save').click();
-    }
-    await button('Mark as done').waitFor();
-    if (way === 'Back') await page().goBack();
-    else await page().locator('main').getByRole('link', { name: 'All todos' }).click();
-    await page().getByRole('link', { name: 'Open 61' }).waitFor();
-    expect(page().url()).toMatch(/\/todos\?show=open&q=number$/);
-    const name = way.startsWith('Save') ? 'Number forty' : 'Todo number 40';
-    await hasFocus(`[aria-label="Details: ${name}"]`);
-    await settles(() => page().evaluate(() => scrollY), 1_500);
-    expect(await stored()).toContain(name);
-  },
-);
+const ways = ['‹', 'Back', 'Save', 'Cancel', 'Escape', 'Save after a reload'];
+test.each(ways)('A todo that was opened from the list leads back to it as it was by %s', async (way) => {
+  await page().setViewportSize(phone);
+  await storeMany(60);
+  await store('Other');
+  await open('/todos?show=open&q=number');
+  await checkbox('Todo number 60').waitFor();
+  await ui.scrollDown(1_500);
+  if (way === '‹' || way === 'Back') await link('Details: Todo number 40').click();
+  else {
+    await ui.openForm('Todo number 40');
+    await hasFocus('textarea');
+    if (way === 'Save after a reload') await page().reload();
+    await description().fill('Number forty');
+    if (way === 'Escape') await page().keyboard.press('Escape');
+    else if (way === 'Cancel') await link('Cancel').click();
+    else await button('Save').click();
+  }
+  await button('Mark as done').waitFor();
+  if (way === 'Back') await page().goBack();
+  else await page().locator('main').getByRole('link', { name: 'All todos' }).click();
+  await page().getByRole('link', { name: 'Open 61' }).waitFor();
+  expect(page().url()).toMatch(/\/todos\?show=open&q=number$/);
+  const name = way.startsWith('Save') ? 'Number forty' : 'Todo number 40';
+  await hasFocus(`[aria-label="Details: ${name}"]`);
+  await settles(() => page().evaluate(() => scrollY), 1_500);
+  expect(await stored()).toContain(name);
+});
 
 test('A notice goes by itself unless it has the focus, and by Escape', async () => {
   const notices = () => page().locator('.notice').count();

@@ -185,6 +185,13 @@ test.each([
   await hides(page(), 'not sent yet');
 });
 
+test('What is added shows where no list was ever loaded', async () => {
+  proxy.fault = () => ({ answer: overload });
+  await open('/todos');
+  await add('Buy milk');
+  await settles(rows, [expect.stringContaining('Buy milk')]);
+});
+
 test('A server that asks for a second is asked again, before a person is told', async () => {
   await open('/todos');
   const answer = { ...overload, headers: { 'retry-after': '1', ...json } };

@@ -80,6 +80,7 @@ test('A text is edited where it stands: Enter saves it, Escape keeps what was ty
   await settles(stored, ['Buy oat milk', 'Rest', 'שלום']);
   await editInPlace('Rest', 'x'.repeat(256));
   await shows(page(), 'This is too long: 255 characters fit.');
+  expect(await page().locator('.todos textarea').getAttribute('aria-invalid')).toBe('true');
   await page().locator('.todos textarea').fill('Sleep');
   await checkbox('Buy oat milk').click();
   await settles(stored, ['✓ Buy oat milk', 'Sleep', 'שלום']);

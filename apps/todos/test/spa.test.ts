@@ -45,21 +45,17 @@ describe('In production mode', () => {
 
   const endings = ['js', 'css', 'map', 'json', 'webmanifest', 'ico', 'png', 'svg', 'woff2', 'txt', 'xml'];
   const files = ['/assets/nope', '/assets/1.html', '//api/todos', '/todos//1', '/x.CSS?y=1'];
-  test.each([...files, ...endings.map((ending) => `/todos/x.${ending}`)])(
-    'GET %s, which can only be a file or nothing, is 404',
-    async (path) => {
-      expect(await get(path, { accept: 'text/html,*/*' })).toMatchObject(notFound);
-    },
-  );
+  const paths = [...files, ...endings.map((ending) => `/todos/x.${ending}`)];
+  test.each(paths)('GET %s, which can only be a file or nothing, is 404', async (path) => {
+    expect(await get(path, { accept: 'text/html,*/*' })).toMatchObject(notFound);
+  });
 
-  test.each(['document', 'iframe', 'empty', 'script', 'style', 'image', 'font', 'serviceworker', 'video'])(
-    'what a browser fetches as %s from a path without an ending is a page only where one can be shown',
-    async (destination) => {
-      const { status, headers } = await get('/todos/x', { 'sec-fetch-dest': destination });
-      expect(status).toBe(['document', 'iframe', 'empty'].includes(destination) ? 200 : 404);
-      expect(headers.get('vary')).toContain('sec-fetch-dest');
-    },
-  );
+  const destinations = ['document', 'iframe', 'empty', 'script', 'style', 'image', 'font', 'serviceworker', 'video'];
+  test.each(destinations)('as %s, a path without ending is the page only where one is shown', async (destination) => {
+    const { status, headers } = await get('/todos/x', { 'sec-fetch-dest': destination });
+    expect(status).toBe(['document', 'iframe', 'empty'].includes(destination) ? 200 : 404);
+    expect(headers.get('vary')).toContain('sec-fetch-dest');
+  });
 
   test.each([
     ['/robots.txt', 'text/plain; charset=utf-8', /^User-agent: \*$/m],

@@ -4,6 +4,7 @@ await testSharedParts({
   name: 'tutorials',
   table: 'tutorial',
   list: '/api/tutorials',
+  lists: ['/api/tutorials/published', '/api/tutorials?title=a'],
   one: (id) => `/api/tutorials/${id}`,
   writes: (number) => [
     { method: 'POST', path: '/api/tutorials', body: { title: `Tutorial ${number}` } },

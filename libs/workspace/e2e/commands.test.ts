@@ -72,6 +72,8 @@ describe('In a new clone', () => {
     if (command === SERVING[0]) {
       const names = services().map(({ name }) => name);
       expect((await start('npm run demo-data').ended).output).toContain(`Filled ${names.join(', ')}.`);
+      const { headers } = await fetch(urls.find((url) => url.endsWith('/v1/items'))!);
+      expect(Number(headers.get('x-total-count'))).toBeGreaterThan(50);
     }
     // Nx dies of the signal itself.
     expect(await serving.interrupt()).toMatchObject({ code: command.startsWith('npx') ? null : 0 });

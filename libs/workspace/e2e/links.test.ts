@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { services } from '@rest-services/workspace';
 import { plainEnvironment } from './copy.ts';
 
 const workspace = join(import.meta.dirname, '../../..');
@@ -50,8 +51,11 @@ test('scripts of npm and targets of projects that documents name exist', () => {
   const targets = Object.entries(graph.nodes).flatMap(([project, { data }]) =>
     Object.keys(data.targets).map((target) => `npx nx ${target} ${project}`),
   );
-  const known = [...targets, ...Object.keys(scripts).map((script) => `npm run ${script}`)];
-  const named = pages.flatMap((page) => read(page).match(/\b(npm run [\w:-]+|npx nx [\w:-]+ [\w-]+)/g) ?? []);
+  const starts = services().map(({ name }) => `npm start -- ${name}`);
+  const known = [...targets, ...starts, ...Object.keys(scripts).map((script) => `npm run ${script}`)];
+  const named = pages.flatMap(
+    (page) => read(page).match(/\b(npm run [\w:-]+|npm start -- [\w-]+|npx nx [\w:-]+ [\w-]+)/g) ?? [],
+  );
   expect(named.filter((command) => !known.includes(command) && !OTHERS.test(command))).toEqual([]);
   expect(named.length).toBeGreaterThan(20);
 });

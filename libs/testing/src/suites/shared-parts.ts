@@ -18,6 +18,8 @@ export interface App {
   table: string;
   /** Path of the list of records. */
   list: string;
+  /** Paths of other lists of them. */
+  lists?: string[];
   /** Path of one record, where there is one. */
   one?: (id: number) => string;
   /** All writes: the first creates a record that holds the number, the others change or delete the record of this id. */
@@ -32,11 +34,11 @@ const main = 'dist/main.js';
  * Declares the tests that an app uses what all services share: commands, settings, keys, tags, documents. What these do is tested in
  * libs/service, on a service of its own.
  */
-export async function testSharedParts({ name, table, list, one, writes, failure }: App) {
+export async function testSharedParts({ name, table, list, lists = [], one, writes, failure }: App) {
   const shared = await startShared(main);
   describe('Shared parts', () => {
     const { start } = shared;
-    const reads = [list, ...(one ? [one(1)] : [])];
+    const reads = [list, ...lists, ...(one ? [one(1)] : [])];
     const write = ({ method, path, body }: Write, url = shared.url, headers = {}) =>
       sendJson(url, method, path, body, headers);
     const ask = (method: string, path: string, headers = {}) => sendJson(shared.url, method, path, undefined, headers);
@@ -87,6 +89,15 @@ export async function testSharedParts({ name, table, list, one, writes, failure 
       expect(isSuccess(first)).toBe(true);
       expect(await write(writes(1)[0], shared.url, key)).toEqual(first);
       expect((await write(writes(2)[0], shared.url, key)).status).toBe(422);
+    });
+
+    test('HEAD of lists, records and probes has the length of GET', async () => {
+      await write(writes(1)[0]);
+      for (const path of [...reads, '/livez', '/readyz']) {
+        const [get, head] = [await ask('GET', path), await ask('HEAD', path)];
+        const length = get.headers.get('content-length');
+        expect([path, head.status, head.headers.get('content-length')]).toEqual([path, 200, length]);
+      }
     });
 
     test('If-None-Match with the ETag gets 304, each change whose precondition fails 412', async () => {
