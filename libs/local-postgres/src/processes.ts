@@ -10,8 +10,8 @@ const outputOf = async (program: string, ...args: string[]) => (await promisify(
  * @returns their ids, the postmaster's first
  */
 export async function signalServer(postmaster: number, name: 'SIGSTOP' | 'SIGCONT'): Promise<number[]> {
-  // The postmaster first: otherwise it would start other processes.
-  process.kill(postmaster, name);
+  // Only while the postmaster is stopped, it starts no others, and Linux lists all of them.
+  if (name === 'SIGSTOP') process.kill(postmaster, name);
   const pids = await childrenOf(postmaster);
   for (const pid of pids)
     try {
@@ -19,6 +19,7 @@ export async function signalServer(postmaster: number, name: 'SIGSTOP' | 'SIGCON
     } catch {
       // It has ended by itself.
     }
+  if (name === 'SIGCONT') process.kill(postmaster, name);
   return [postmaster, ...pids];
 }
 
